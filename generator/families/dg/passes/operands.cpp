@@ -222,14 +222,14 @@ Block register_combination(const Algebra& algebra) {
     return block.close();
 }
 
-void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products, int columns_beyond) {
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products) {
     const Shape& shape = plan.shape;
     std::vector<TableSpec>& tables = plan.source.tables;
     if (plan.any(&Pass::volume))
-        tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns + columns_beyond, nodes_padded,
+        tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns, nodes_padded,
                                             [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); }));
     if (plan.any(&Pass::surface))
-        tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns + columns_beyond, nodes_padded,
+        tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns, nodes_padded,
                                [&](int, int n, int c) { return padded_lift(shape, operands, n, c); }));
     const double nodes = nodes_padded;
     plan.source.executed_operations = pass_operations(plan, nodes * operands.field_columns, nodes * surface_products);

@@ -116,9 +116,8 @@ Block field_width_constant(const Shape& shape, const Operands& operands);
 Block register_products(const Algebra& algebra, const std::string& coefficient);
 Block register_combination(const Algebra& algebra);
 /// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the nodes of a column side by side, and counts the
-/// operations that it executes, `surface_products` with each field at a node for LIFT. Behind each operator stand `columns_beyond` columns of zeros,
-/// which a loop may load that asks for its operands ahead.
-void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products, int columns_beyond = 0);
+/// operations that it executes, `surface_products` with each field at a node for LIFT.
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
 /// What the pieces fields and fluxes of dg/passes/block.cu need of a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 

@@ -20,7 +20,7 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, operators_ahead, by_parity;
+    bool neighbours_copied, by_parity;
     PartTiles part_tiles;
     Operands operands;
 
@@ -34,7 +34,6 @@ struct WarpTile {
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
-          operators_ahead(config.has("operators", "ahead")),
           by_parity(config.has("basis", "parity")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
@@ -71,7 +70,6 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
-    if (tile.by_parity && tile.operators_ahead) return "even and odd parts of an operator are loaded in turn";
     return std::nullopt;
 }
 
@@ -108,20 +106,17 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
                           {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
-                          {"operators", "columns of D and LIFT are loaded where they are used, or a trip ahead", words({"in_turn", "ahead"}),
-                           Value("in_turn")},
                           std::move(copies),
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "operators"}}};
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"}}};
     if (has_volume(passes)) form.constraints.front().reads.push_back("basis");
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
                                        {"node_lanes", std::int64_t{8}},
                                        {"unroll", std::int64_t{2}},
-                                       {"operators", "in_turn"},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
     form.former = [](const Config&) { return false; };
@@ -140,9 +135,7 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
                                           factor_words(shape, config, tile.elements_per_block, parts) +
                                           (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
-    const int held_columns = tile.operators_ahead ? tile.unroll : 1;
-    const int operands =
-        shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread * held_columns;
+    const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     constexpr int points_in_flight = 4;
     const int flux = parts.surface ? (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10 : 0;
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
@@ -199,8 +192,7 @@ void add_warp_tile_operators(Plan& plan) {
             pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
         return;
     }
-    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands),
-                         tile.operators_ahead ? tile.unroll : 0);
+    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
 }
 
 // Where fluxes, right-hand sides and the metric factors lie behind `here`.
@@ -225,7 +217,6 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (pass.surface) text.flags.insert("faces_apart");
     if (pass.volume) text.flags.insert("gathers_ahead");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
-    if (tile.operators_ahead) text.flags.insert("operators_ahead");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;

@@ -188,7 +188,7 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
 // All orders that have the form, each with another equation, precision and tile.
 TEST_F(SlowDgStageKernels, TilesOfWarpsServeEveryOrderAndEquation) {
     expect_emulated("equation=maxwell_3d order=5 precision=f32 materials=per_element elements=11",
-                    "form=warp_tile_whole,operators=ahead,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
+                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
     expect_emulated(
         "equation=acoustics_3d order=6 precision=f32 elements=17",
         "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
