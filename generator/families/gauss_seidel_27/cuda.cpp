@@ -21,19 +21,24 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 // What a problem and a configuration decide, and every block asks.
 struct Plan : Choice {
     Grid grid;
+    std::int64_t multiprocessors;
 
-    Plan(const Problem& problem, const Config& config) : Choice(Grid(problem), config), grid(problem) {}
+    Plan(const Problem& problem, const Config& config, const Limits& limits)
+        : Choice(Grid(problem), config), grid(problem), multiprocessors(limits.multiprocessors) {}
 
     bool chases() const { return colours_per_pass == 8; }
     bool per_point() const { return grid.stencil_per_point(); }
     bool bulk() const { return staged_rows(staging) > 0; }
+    bool equal_shares() const { return walks == 0; }
+    /// Blocks with equal shares of the planes of a launch: as many as the device holds.
+    int shares() const { return static_cast<int>(std::max<std::int64_t>(multiprocessors * min_blocks, 1)); }
     bool hands_over() const { return leaves_partial_sums(staging); }
     /// Both partial sums of the planes of the later colours.
     std::int64_t partial_words() const { return 2 * std::max<std::int64_t>(grid.nz / 2, 1) * grid.plane(); }
     /// Old rows around the boundaries between parts of a plane, of every plane.
     std::int64_t kept_words() const {
         const std::int64_t rows_kept = hands_over() ? 5 : 3;  // as in the kernel
-        return (grid.nz + 2) * (walks - 1) * rows_kept * grid.pitch;
+        return (equal_shares() ? 2 * shares() : (grid.nz + 2) * (walks - 1)) * rows_kept * grid.pitch;
     }
     std::int64_t word() const { return bytes_per_word(grid.precision); }
     std::int64_t packed_row() const { return divide_up(divide_up(grid.nx, 2), line_bytes / word()) * (line_bytes / word()); }
@@ -46,11 +51,17 @@ Block constants(const Plan& plan) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int block_x = {}, block_y = {}, block_z = {};", plan.block_x, plan.block_y, plan.block_z);
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
-    if (!plan.chases()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
+    if (!plan.chases() && !plan.slabs()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
-    if (plan.lead > 0) block.line("constexpr int lead = {};  // rows that an even plane may be ahead of the odd planes beside it", plan.lead);
+    if (plan.lead > 0 && !plan.slabs())
+        block.line("constexpr int lead = {};  // rows that an even plane may be ahead of the odd planes beside it", plan.lead);
+    if (plan.lead > 0 && plan.slabs()) block.line("constexpr int lead = {};  // rows that a slab may be ahead of the planes beside it", plan.lead);
     if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
-    if (plan.bulk()) block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
+    if (plan.slabs()) {
+        block.line("constexpr int planes_per_slab = {}, slab_stages = {};", plan.planes_per_slab, plan.stages);
+        block.line("constexpr int stages = slab_stages * (2 * planes_per_slab + 2) / 4;  // where a block has one plane");
+    } else if (plan.bulk())
+        block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
     else if (plan.colours_per_pass == 2)
@@ -182,18 +193,36 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
     for (int row_parity = 0; row_parity < 4; ++row_parity) source.step.push_back(launch(plan, "gauss_seidel_27_rows", grid, row_parity));
 }
 
+std::string slabs_text(const Plan& plan, const Block& head) {
+    const std::string constant = plan.chases() ? "slabs_at_once" : "";
+    Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, plan.chases() ? "real* tickets" : "", constant)}},
+              {{"chases", plan.chases()},
+               {"bulk", true},
+               {"copying_warp", true},
+               {"paced", plan.lead > 0},
+               {"kept_reads", false},
+               {"copied_stencil", plan.copied_stencil},
+               {"streaming_copies", plan.streaming_copies}}};
+    add_groups(text, plan);
+    add_coefficients(text, plan);
+    text.holes.emplace_back("stencil_of_block", plan.copied_stencil ? Block().line("const real* const s = stencil;") : stencil_of_block(plan));
+    return text.of("slabs.cu");
+}
+
 // The kernel's own arrays.
 std::string tables_of_walk(const Plan& plan) {
     std::string tables = plan.hands_over() ? "real* partial_sums" : "";
     const auto add = [&](const char* table) { tables += (tables.empty() ? "" : ", ") + std::string(table); };
-    if (plan.walks > 1) add("real* kept_rows");
+    if (plan.walks != 1) add("real* kept_rows");
     if (plan.chases()) add("real* tickets");
     return tables;
 }
 
 // The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones behind the even ones.
 Block walk_parameters(const Plan& plan) {
-    return parameters(plan, tables_of_walk(plan), plan.hands_over() || plan.chases() ? "" : "z_parity");
+    const std::string shares = plan.equal_shares() ? "all_shares" : "";
+    if (plan.hands_over() || plan.chases()) return parameters(plan, tables_of_walk(plan), shares);
+    return parameters(plan, tables_of_walk(plan), "z_parity" + (shares.empty() ? "" : ", int " + shares));
 }
 
 Block rows_of_block(const Plan& plan) {
@@ -221,8 +250,8 @@ std::string walk_text(const Plan& plan, const Block& head) {
     if (symmetric) text.flags.emplace_back("several_pairs", plan.points_per_thread > 2);
     if (symmetric && !plan.hands_over()) return text.of("walk_per_point.cu/symmetric");
     // Blocks may share a plane.
-    text.holes.emplace_back("parameters_of_keeping", parameters(plan, tables_of_walk(plan), ""));
-    text.flags.emplace_back("shared_planes", plan.walks > 1);
+    text.holes.emplace_back("parameters_of_keeping", parameters(plan, tables_of_walk(plan), plan.equal_shares() ? "all_shares" : ""));
+    text.flags.insert(text.flags.end(), {{"shared_planes", plan.walks != 1}, {"equal_shares", plan.equal_shares()}});
     if (variable) return text.of("walk_per_point.cu/variable");
     text.flags.insert(text.flags.end(), {{"copied_couplings", plan.staging == "partial_sums_async"}, {"kept_reads", false}});
     add_copies(text.flags, Copies::values);
@@ -244,6 +273,11 @@ Launch keep_rows(const Plan& plan) {
     Launch keep;
     keep.entry = "gauss_seidel_27_keep_rows";
     keep.grid = {divide_up(plan.grid.pitch, copy_threads * plan.points_per_thread), plan.walks - 1, plan.grid.nz + 2};
+    if (plan.equal_shares()) {
+        keep.grid[1] = plan.shares();
+        keep.grid[2] = 2;  // planes of the earlier colours, and of the later ones
+        keep.constants = {plan.shares()};
+    }
     keep.block = {copy_threads, 1, 1};
     return keep;
 }
@@ -264,8 +298,12 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
         walk.range_axis = -1;  // planes beside the range take part
         source.tables.push_back({"partial_sums", plan.partial_words(), {}, true});
     }
-    if (plan.walks > 1) {
-        walk.grid[1] = plan.walks;
+    if (plan.equal_shares()) {
+        walk.grid = {1, plan.shares(), 1};
+        walk.range_axis = -1;
+    }
+    if (plan.walks != 1) {
+        if (!plan.equal_shares()) walk.grid[1] = plan.walks;
         source.tables.push_back({"kept_rows", plan.kept_words(), {}, true});
         source.step.push_back(keep_rows(plan));
         source.entries.push_back(source.step.front().entry);
@@ -278,16 +316,41 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
         source.entries.push_back(source.step.front().entry);
         add("gauss_seidel_27_walk", plan.hands_over() ? plan.grid.nz + 1 : plan.grid.nz);
     } else if (plan.hands_over()) {
-        add("gauss_seidel_27_earlier_planes", plan.grid.nz / 2 + 1);
+        if (plan.equal_shares()) walk.constants = {plan.shares()};
+        add("gauss_seidel_27_earlier_planes", plan.equal_shares() ? 1 : plan.grid.nz / 2 + 1);
         walk.shared_bytes = 0;
-        add("gauss_seidel_27_later_planes", std::max<std::int64_t>(plan.grid.nz / 2, 1));
+        add("gauss_seidel_27_later_planes", plan.equal_shares() ? 1 : std::max<std::int64_t>(plan.grid.nz / 2, 1));
     } else {
         source.entries.push_back(walk.entry);
         for (int z_parity = 0; z_parity < 2; ++z_parity) {
             walk.constants = {z_parity};
+            if (plan.equal_shares()) walk.constants.push_back(plan.shares());
             source.step.push_back(walk);
         }
     }
+}
+
+void slabs(const Plan& plan, const Block& head, KernelSource& source) {
+    source.text = slabs_text(plan, head);
+    const std::int64_t count = divide_up(plan.grid.nz, plan.planes_per_slab + 1);
+    Launch walk = launch(plan, "gauss_seidel_27_slabs", {1, 1, count}, 0);
+    walk.block[1] = slab_warps(plan.grid, plan.points_per_thread, plan.planes_per_slab);
+    walk.shared_bytes = slab_shared_bytes(plan.grid, plan);
+    walk.constants.clear();
+    walk.range_axis = -1;  // slabs begin with planes of the earlier colours, wherever the range does
+    if (plan.chases()) {
+        // Half of the blocks that the device holds have slabs, the other half the planes between.
+        const std::int64_t at_once = std::clamp<std::int64_t>(plan.multiprocessors * plan.min_blocks / 2, 1, count + 1);
+        walk.grid[2] = 2 * at_once * divide_up(count + 1, at_once);
+        walk.constants = {static_cast<int>(at_once)};
+        source.tables.push_back({"tickets", plan.grid.nz + 2, {}, true});
+        source.step = {begin_of_chase(plan), walk};
+        source.step.front().constants = walk.constants;
+    } else {
+        source.step = {walk, walk};
+        source.step.back().entry = "gauss_seidel_27_between";
+    }
+    for (const Launch& launch : source.step) source.entries.push_back(launch.entry);
 }
 
 // Adds the table of packed stencils and the launches that fill it.
@@ -306,14 +369,16 @@ void pack(const Plan& plan, KernelSource& source) {
 
 }  // namespace
 
-KernelSource cuda_kernel(const Problem& problem, const Config& config) {
-    const Plan plan(problem, config);
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    const Plan plan(problem, config, limits);
     const Block head = banner(problem, config, Target::cuda);
     KernelSource source = common_source(problem, Target::cuda);
     if (plan.colours_per_pass == 1)
         one_colour(plan, head, source);
     else if (plan.colours_per_pass == 2)
         two_colours(plan, head, source);
+    else if (plan.slabs())
+        slabs(plan, head, source);
     else
         walks(plan, head, source);
     if (plan.split) pack(plan, source);

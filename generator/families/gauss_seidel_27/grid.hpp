@@ -44,16 +44,20 @@ struct Choice {
     /// Of one pass: 1, 2 (whole rows), or 8 (all that a plane has, and both parities of planes); 4 where the parities are two launches.
     std::int64_t colours_per_pass;
     std::int64_t block_x, block_y, block_z, z_block, points_per_thread, min_blocks;
-    std::int64_t walks;  ///< blocks that share a plane
+    std::int64_t walks;            ///< blocks that share a plane
+    std::int64_t planes_per_slab;  ///< planes that the threads of a block take together
+    std::int64_t passes;           ///< launches of a sweep over slabs
     bool clamped, split;
     std::string staging, stencil_in;
-    std::int64_t stages;  ///< of bulk copies on their way
-    std::int64_t lead;    ///< rows that even planes may be ahead of odd ones; 0: any
-    bool copying_warp;    ///< a warp of its own starts bulk copies
-    bool copied_stencil;  ///< rows of stencils come by bulk copies, too
+    std::int64_t stages;    ///< of bulk copies on their way
+    std::int64_t lead;      ///< rows that even planes may be ahead of odd ones; 0: any
+    bool copying_warp;      ///< a warp of its own starts bulk copies
+    bool copied_stencil;    ///< rows of stencils come by bulk copies, too
+    bool streaming_copies;  ///< what is copied of f leaves the second cache first
 
     /// Threads own whole rows, both colours of x.
     bool rows() const { return colours_per_pass > 1; }
+    bool slabs() const { return form == "slabs"; }
     /// A block walks through a plane.
     bool walks_through_planes() const { return colours_per_pass >= 4; }
     std::int64_t threads() const { return block_x * block_y * block_z; }
@@ -62,6 +66,9 @@ struct Choice {
 /// The forms of the CUDA kernel that do all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.
 std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, const std::string& staging);
 std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice);
+/// The same of slabs, with the warp that copies.
+std::int64_t slab_warps(const Grid& grid, std::int64_t points_per_thread, std::int64_t planes_per_slab);
+std::int64_t slab_shared_bytes(const Grid& grid, const Choice& choice);
 /// Rows that arrive together with staging=bulk_1 and bulk_2; 0 for any other.
 int staged_rows(const std::string& staging);
 /// Whether planes of the earlier colours leave to the others what their new values amount to: staging=partial_sums and partial_sums_async.
@@ -69,7 +76,7 @@ bool leaves_partial_sums(const std::string& staging);
 /// Parts of the family, each in the file of its name.
 Forms cuda_forms(const Problem& problem, const Limits& limits);
 Forms cpu_forms(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config);
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
@@ -78,7 +85,7 @@ std::vector<ArraySpec> arrays(const Problem& problem);
 Partition partition(const Problem& problem);
 Counts counts(const Problem& problem);
 
-/// What both targets' sources have in common: arrays, scalars nx ny nz pitch, operations.
+/// The part of a source that both targets share: arrays, scalars nx ny nz pitch, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
 Block banner(const Problem& problem, const Config& config, Target target);

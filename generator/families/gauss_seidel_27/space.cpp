@@ -26,6 +26,8 @@ std::int64_t registers(const Grid& grid, const Choice& choice) {
     // in f32.
     if (leaves_partial_sums(choice.staging))
         values += std::max(choice.staging == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
+    else if (choice.slabs())  // sums and old rows of every plane, and rows that arrive
+        values += (4 * (choice.planes_per_slab + 1) + 8) * points;
     else if (choice.rows() && per_point)
         values += (walks ? 35 : 10) * points;
     else if (choice.rows())
@@ -46,7 +48,9 @@ std::int64_t static_bytes(const Grid& grid, const Choice& choice) {
 
 BlockResources resources(const Grid& grid, const Config& config) {
     const Choice choice(grid, config);
-    const std::int64_t dynamic = choice.walks_through_planes() ? walking_shared_bytes(grid, choice) : 0;
+    const std::int64_t dynamic = choice.slabs()                  ? slab_shared_bytes(grid, choice)
+                                 : choice.walks_through_planes() ? walking_shared_bytes(grid, choice)
+                                                                 : 0;
     return {
         .threads = choice.threads(), .shared_bytes = static_bytes(grid, choice) + dynamic, .registers = static_cast<int>(registers(grid, choice))};
 }
@@ -78,8 +82,20 @@ Tunable stencil_in(std::vector<std::string> places) {
 Tunable edges() {
     return {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})};
 }
-Tunable min_blocks() {
-    return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})};
+Tunable warps_per_row(std::vector<std::int64_t> values) {
+    Tunable most{"warps_per_row", "warps that a row may have, at most: the compiler leaves registers for as many", numbers(std::move(values))};
+    most.former_name = "block_y";
+    return most;
+}
+Tunable stages(std::vector<std::int64_t> values) {
+    return {"stages", "of bulk copies that are on their way or read", numbers(std::move(values)), Value(2)};
+}
+Tunable max_lead(std::vector<std::int64_t> values) {
+    return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0),
+            "lead"};
+}
+Tunable min_blocks(std::vector<std::int64_t> values = {1, 2, 3, 4, 6, 8}) {
+    return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers(std::move(values))};
 }
 
 // Where the stencil is where a coefficient serves a point or two, and so must cost no load.
@@ -196,15 +212,19 @@ FormSpace rows_form(const Grid& grid) {
 }
 
 // Rows come in bulk copies where their addresses allow that.
-std::vector<std::string> stagings(const Grid& grid, const Limits& limits) {
-    constexpr int with_async_copies = 80, with_bulk_copies = 90;
+bool has_bulk_copies(const Grid& grid, const Limits& limits) {
+    constexpr int with_bulk_copies = 90;
     constexpr std::int64_t alignment = 16;
+    return limits.architecture >= with_bulk_copies && grid.pitch * bytes_per_word(grid.precision) % alignment == 0;
+}
+
+std::vector<std::string> stagings(const Grid& grid, const Limits& limits) {
+    constexpr int with_async_copies = 80;
     std::vector<std::string> all{"registers"};
     if (grid.stencil == Stencil::symmetric) {
         all.emplace_back("partial_sums");
         if (limits.architecture >= with_async_copies) all.emplace_back("partial_sums_async");
-    } else if (grid.stencil != Stencil::variable && limits.architecture >= with_bulk_copies &&
-               grid.pitch * bytes_per_word(grid.precision) % alignment == 0) {
+    } else if (grid.stencil != Stencil::variable && has_bulk_copies(grid, limits)) {
         all.insert(all.end(), {"bulk_1", "bulk_2"});
     }
     return all;
@@ -228,18 +248,19 @@ Constraint shared_planes(const Grid& grid) {
                 if (grid.stencil == Stencil::symmetric && !leaves_partial_sums(config.word("staging")))
                     return "blocks share a plane of a symmetric stencil with staging=partial_sums or partial_sums_async only";
                 const std::int64_t steps = (grid.ny + 1) / 2 + 1;  // of two rows, as in the kernel
+                if (sharing == 0) return {};
                 if (steps / sharing >= fewest_steps) return {};
                 return fmt::format("a walk through {} rows has {} steps, {} blocks need {} each", grid.ny, steps, sharing, fewest_steps);
             }};
 }
 
-constexpr std::array<std::int64_t, 5> warps_per_row{2, 4, 6, 8, 16};
+constexpr std::array<std::int64_t, 5> warps_of_rows{2, 4, 6, 8, 16};
 
 // Warps that a row of any staging needs at two points a thread, or as many as there may be: the fewer, the more registers has each.
 std::int64_t safe_warps(const Grid& grid) {
     const std::int64_t needed = walking_warps(grid, 2, grid.stencil == Stencil::symmetric ? "partial_sums" : "registers");
-    const auto enough = std::find_if(warps_per_row.begin(), warps_per_row.end(), [&](std::int64_t warps) { return warps >= needed; });
-    return enough == warps_per_row.end() ? warps_per_row.back() : *enough;
+    const auto enough = std::find_if(warps_of_rows.begin(), warps_of_rows.end(), [&](std::int64_t warps) { return warps >= needed; });
+    return enough == warps_of_rows.end() ? warps_of_rows.back() : *enough;
 }
 
 // What only bulk copies have.
@@ -259,9 +280,6 @@ Constraint bulk_copies_alone() {
 FormSpace walking_form(const Grid& grid, const Limits& limits) {
     const std::vector<std::string> ways = stagings(grid, limits);
     const bool bulk = std::find(ways.begin(), ways.end(), "bulk_2") != ways.end();
-    Tunable most_warps{"warps_per_row", "warps that a row may have, at most: the compiler leaves registers for as many",
-                       numbers({warps_per_row.begin(), warps_per_row.end()})};
-    most_warps.former_name = "block_y";
     FormSpace form{
         .name = "",
         .tunables =
@@ -270,7 +288,7 @@ FormSpace walking_form(const Grid& grid, const Limits& limits) {
               "of the later colours get what those of the earlier ones amount to, in a table of the kernel; partial_sums_async: with "
               "coefficients copied to shared memory meanwhile",
               words(ways)},
-             most_warps,
+             warps_per_row({warps_of_rows.begin(), warps_of_rows.end()}),
              points_per_thread({2, 4}),
              stencil_in(places_for_walks(grid.stencil, bulk)),
              min_blocks()},
@@ -280,7 +298,7 @@ FormSpace walking_form(const Grid& grid, const Limits& limits) {
     if (!bulk) return form;
     form.tunables.push_back({"copied_by", "who starts bulk copies: a thread between barriers of the block, or a warp of its own, without barriers",
                              words({"thread", "warp"}), Value("thread")});
-    form.tunables.push_back({"stages", "of bulk copies that are on their way or read", numbers({2, 3, 4}), Value(2)});
+    form.tunables.push_back(stages({2, 3, 4}));
     form.constraints.push_back(bulk_copies_alone());
     form.safe.insert(form.safe.end(), {{"copied_by", "thread"}, {"stages", 2}});
     return form;
@@ -292,8 +310,11 @@ FormSpace walk_form(const Grid& grid, const Limits& limits) {
     form.help = "two launches with all colours of a plane, each block walking along y";
     form.former = formerly(4);
     if (grid.stencil_per_point()) {
-        form.tunables.push_back({"blocks_per_plane", "blocks that share a plane, each of which walks through a part of its rows",
-                                 numbers({1, 2, 3, 4, 6, 8}), Value(1), "walks"});
+        form.tunables.push_back(
+            {"blocks_per_plane",
+             "blocks that share a plane, each of which walks through a part of its rows; 0: an equal share of all planes for each "
+             "block that the device holds",
+             numbers({0, 1, 2, 3, 4, 6, 8}), Value(1), "walks"});
         form.constraints.push_back(shared_planes(grid));
         form.safe.push_back({"blocks_per_plane", 1});
     }
@@ -306,8 +327,7 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     form.help = "the walks of all planes in one launch, those of odd planes a few rows behind those of even ones";
     form.former = formerly(8);
     if (grid.stencil_per_point()) return form;
-    form.tunables.push_back({"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like",
-                             numbers({0, 16, 24, 32, 64}), Value(0), "lead"});
+    form.tunables.push_back(max_lead({0, 16, 24, 32, 64}));
     form.safe.push_back({"max_lead", 0});
     form.constraints.push_back({"lead_of_even_planes", [](const Config& config) -> Reason {
                                     // A plane that waits has published all but the rows on their way to it and four before them. With twice as many,
@@ -320,11 +340,59 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     return form;
 }
 
+// The planes of a slab lie in the registers of the same threads, so that most rows serve all planes that need them when they arrive.
+FormSpace slabs_form(const Grid& grid) {
+    const std::string place = grid.stencil == Stencil::constant ? "by_value" : "copied";
+    FormSpace form{.name = "slabs",
+                   .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
+                   .tunables = {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another",
+                                 numbers({1, 3, 5, 7})},
+                                {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them",
+                                 numbers({1, 2})},
+                                warps_per_row({4, 6, 8, 12, 16}),
+                                points_per_thread({2, 4}),
+                                stages({2, 3, 4, 6}),
+                                max_lead({0, 24}),
+                                {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first",
+                                 words({"plain", "streaming"})},
+                                stencil_in({place}),
+                                min_blocks({1, 2, 3})},
+                   .constraints = {aligned_pairs(grid),
+                                   {"rows_in_block",
+                                    [grid](const Config& config) -> Reason {
+                                        const std::int64_t warps =
+                                            slab_warps(grid, config.integer("points_per_thread"), config.integer("planes_per_slab"));
+                                        if (warps <= config.integer("warps_per_row")) return {};
+                                        return fmt::format("rows of {} points need {} warps, warps_per_row is {}", grid.nx, warps,
+                                                           config.integer("warps_per_row"));
+                                    }},
+                                   {"lead_of_slabs",
+                                    [](const Config& config) -> Reason {
+                                        const std::int64_t lead = config.integer("max_lead");
+                                        if (lead == 0) return {};
+                                        if (config.integer("passes") == 2) return "no plane is behind a slab in two launches: max_lead=0";
+                                        // As for a chase: a slab that waits has published all but the rows on their way and four before them.
+                                        const std::int64_t least = 2 * (2 * config.integer("stages") + 4);
+                                        if (lead >= least) return {};
+                                        return fmt::format("slabs that read so many rows ahead need a lead of {}, it is {}", least, lead);
+                                    }}},
+                   .safe = {{"planes_per_slab", 1},
+                            {"passes", 2},
+                            {"warps_per_row", 16},
+                            {"points_per_thread", 2},
+                            {"stages", 2},
+                            {"max_lead", 0},
+                            {"cache_hint", "plain"},
+                            {"stencil_in", place},
+                            {"min_blocks", 1}}};
+    return form;
+}
+
 // What both forms on processors have, behind their own.
 FormSpace on_processors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
-    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}});
+    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", std::min(64, limits.vector_bytes)}});
     form.constraints.push_back(vector_width(limits));
     return with_team(std::move(form), limits);
 }
@@ -336,7 +404,7 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     const FormSpace rows{.name = "rows",
                          .help = "rows with both colours of x, four times over the grid",
                          .tunables = {{"y_block", "rows along y that a thread takes at a time", numbers({4, 16, 64, whole_planes})}},
-                         .safe = {{"y_block", 16}},
+                         .safe = {{"y_block", 4}},
                          .former = [](const Config& config) { return config.has("colours_per_pass", 2); }};
     const FormSpace wave{.name = "wave", .help = "a wave of planes with all colours, once over the grid", .former = [](const Config& config) {
                              return config.has("colours_per_pass", 8);
@@ -352,12 +420,13 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     std::vector<FormSpace> spaces{points_form(grid)};
     if (grid.stencil != Stencil::symmetric) spaces.insert(spaces.end(), {march_form(grid), slices_form(grid), rows_form(grid)});
     spaces.insert(spaces.end(), {walk_form(grid, limits), chase_form(grid, limits)});
+    if (has_bulk_copies(grid, limits) && !grid.stencil_per_point()) spaces.push_back(slabs_form(grid));
     std::vector<Form> forms;
     forms.reserve(spaces.size());
     for (FormSpace& space : spaces)
         forms.push_back({.space = std::move(space),
                          .resources = [grid](const Config& config) { return resources(grid, config); },
-                         .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
+                         .kernel = [problem, limits](const Config& config) { return cuda_kernel(problem, config, limits); }});
     return {std::move(forms), "points"};
 }
 
@@ -366,6 +435,19 @@ std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, con
     const std::int64_t halo_lanes = points_per_thread >= 4 ? 1 : 2;  // as in the kernel
     const std::int64_t words = (lanes - 2 * halo_lanes - (leaves_partial_sums(staging) ? 1 : 0)) * points_per_thread;
     return (grid.nx + 1 + words - 1) / words;
+}
+
+std::int64_t slab_warps(const Grid& grid, std::int64_t points_per_thread, std::int64_t planes_per_slab) {
+    constexpr std::int64_t lanes = 32;
+    const std::int64_t reach = planes_per_slab > 1 ? 8 : 4, halo_lanes = (reach + points_per_thread - 1) / points_per_thread;  // as in the kernel
+    const std::int64_t words = (lanes - 2 * halo_lanes) * points_per_thread;
+    return (grid.nx + 1 + words - 1) / words + 1;
+}
+
+std::int64_t slab_shared_bytes(const Grid& grid, const Choice& choice) {
+    constexpr std::int64_t rows = 2, stencil_rows = 4;  // of a stage, as in the kernel
+    const std::int64_t stencils = choice.copied_stencil ? choice.planes_per_slab * stencil_rows * row_stencil_words : 0;
+    return choice.stages * ((2 * choice.planes_per_slab + 2) * rows * grid.pitch + stencils) * bytes_per_word(grid.precision);
 }
 
 int staged_rows(const std::string& staging) {
@@ -377,8 +459,10 @@ bool leaves_partial_sums(const std::string& staging) {
 }
 
 Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_tunable)) {
-    const bool is_walk = form == "walk" || form == "chase", marches = form == "march" || form == "slices";
-    colours_per_pass = form == "chase" ? 8 : form == "walk" ? 4 : form == "rows" ? 2 : 1;
+    const bool is_walk = form == "walk" || form == "chase" || slabs(), marches = form == "march" || form == "slices";
+    planes_per_slab = integer_or(config, "planes_per_slab", 1);
+    passes = integer_or(config, "passes", 2);
+    colours_per_pass = form == "chase" || (slabs() && passes == 1) ? 8 : is_walk ? 4 : form == "rows" ? 2 : 1;
     block_x = integer_or(config, "block_x", warp);
     block_y = is_walk ? config.integer("warps_per_row") : config.integer("block_y");
     z_block = integer_or(config, "z_block", 2);
@@ -388,12 +472,13 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     walks = integer_or(config, "blocks_per_plane", 1);
     clamped = rows() || config.has("edges", "clamped");
     split = grid.stencil == Stencil::variable && (marches || config.has("layout", "colour_split"));
-    staging = is_walk ? config.word("staging") : form == "march" ? "registers" : form == "slices" ? "shared" : "cache";
+    staging = slabs() ? "bulk_2" : is_walk ? config.word("staging") : form == "march" ? "registers" : form == "slices" ? "shared" : "cache";
     stencil_in = config.word("stencil_in");
     stages = integer_or(config, "stages", 2);
     lead = integer_or(config, "max_lead", 0);
-    copying_warp = config.has("copied_by", "warp");
+    copying_warp = slabs() || config.has("copied_by", "warp");
     copied_stencil = stencil_in == "copied";
+    streaming_copies = config.has("cache_hint", "streaming");
 }
 
 std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice) {

@@ -118,7 +118,7 @@ Block register_combination(const Algebra& algebra);
 /// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the nodes of a column side by side, and counts the
 /// operations that it executes, `surface_products` with each field at a node for LIFT.
 void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
-/// What the pieces fields and fluxes of dg/passes/block.cu need of a pass.
+/// Holes and flags of the pieces `fields` and `fluxes` of dg/passes/block.cu for a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 
 }  // namespace hone::inline v0_1::dg

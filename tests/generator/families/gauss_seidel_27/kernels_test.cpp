@@ -73,7 +73,17 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=walk,staging=partial_sums,points_per_thread=4,warps_per_row=4,blocks_per_plane=3",
                                 "form=walk,staging=partial_sums_async,points_per_thread=2,warps_per_row=6,blocks_per_plane=2",
                                 "form=walk,staging=registers,points_per_thread=2,warps_per_row=8,blocks_per_plane=3",
-                                "form=walk,staging=registers,points_per_thread=4,warps_per_row=4,blocks_per_plane=2"};
+                                "form=walk,staging=registers,points_per_thread=4,warps_per_row=4,blocks_per_plane=2",
+                                "form=walk,staging=partial_sums,points_per_thread=2,warps_per_row=6,blocks_per_plane=0",
+                                "form=walk,staging=partial_sums_async,points_per_thread=4,warps_per_row=4,blocks_per_plane=0",
+                                "form=walk,staging=registers,points_per_thread=2,warps_per_row=8,blocks_per_plane=0",
+                                "form=slabs,planes_per_slab=3,passes=1,points_per_thread=4,warps_per_row=6,stages=2",
+                                "form=slabs,planes_per_slab=3,passes=2,points_per_thread=2,warps_per_row=12,stages=3,cache_hint=streaming",
+                                "form=slabs,planes_per_slab=5,passes=1,points_per_thread=4,warps_per_row=6,stages=2,max_lead=24,stencil_in=by_value",
+                                "form=slabs,planes_per_slab=7,passes=2,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=by_value",
+                                "form=slabs,planes_per_slab=1,passes=1,points_per_thread=2,warps_per_row=6,stages=4",
+                                "form=slabs,planes_per_slab=3,passes=2,points_per_thread=4,warps_per_row=6,stages=2,stencil_in=copied",
+                                "form=slabs,planes_per_slab=5,passes=1,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=copied"};
 
 // Those that the space has of a form; with stencils packed by colour where it has only that.
 std::vector<Config> members_of(const std::string& form, const SearchSpace& space) {
@@ -145,6 +155,20 @@ TEST_P(GaussSeidel27Forms, OfCudaEqualTheReferenceInTheEmulator) {
         verified += members.size();
     }
     EXPECT_GT(verified, 0U) << "a form of no kind of stencil";
+}
+
+// More slabs than blocks of a round, and a last one that the grid cuts off.
+TEST_F(GaussSeidel27Kernels, ManySlabsEqualTheReferenceInTheEmulator) {
+    Limits limits = cuda_limits(90);
+    limits.multiprocessors = 2;
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), limits);
+    for (const auto& [kind, planes, passes, nz] :
+         {std::tuple{"constant", 3, 1, 25}, std::tuple{"constant", 5, 1, 22}, std::tuple{"constant", 7, 2, 19}, std::tuple{"constant", 1, 1, 8},
+          std::tuple{"semi_constant", 3, 1, 26}, std::tuple{"semi_constant", 5, 2, 17}}) {
+        const Problem problem = parse(fmt::format("stencil={} precision=f32 nx={} ny={} nz={}", kind, 70 + random_() % 60, 7 + random_() % 4, nz));
+        const std::string form = fmt::format("form=slabs,planes_per_slab={},passes={},points_per_thread=4,warps_per_row=6", planes, passes);
+        expect_verified(family, problem, family.space(problem, limits).parse(form));
+    }
 }
 
 TEST_F(GaussSeidel27Kernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulator) {
@@ -386,9 +410,15 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
     std::vector<void*> arguments;
     arguments.reserve(pointers.size() + scalars.size() + 2);
     for (auto& pointer : pointers) arguments.push_back(&pointer);
+    for (const int array : source.by_value) arguments.push_back(const_cast<void*>(workload.arrays[static_cast<std::size_t>(array)].data()));
     for (int& scalar : scalars) arguments.push_back(&scalar);
     arguments.insert(arguments.end(), {&first, &last});
-    for (const auto& launch : source.step) module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, arguments.data());
+    for (const auto& launch : source.step) {
+        std::vector<int> constants = launch.constants;
+        std::vector<void*> all = arguments;
+        for (int& constant : constants) all.push_back(&constant);
+        module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, all.data());
+    }
     return largest_difference(u.data(), expected.data(), expected.words(), source.precision);
 }
 
@@ -404,10 +434,15 @@ TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
           std::pair{"constant", "staging=bulk_1,warps_per_row=8,copied_by=warp,stages=3"},
           std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
           std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
-          std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"}}) {
+          std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
+          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
+          std::pair{"constant", "form=slabs,planes_per_slab=5,passes=1,warps_per_row=6,max_lead=24"},
+          std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
+          std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
-        const Config whole = family.space(problem, {}).parse(fmt::format("form=chase,stencil_in=read_only,points_per_thread=2,{}", config));
+        const std::string form = std::string_view(config).starts_with("form=") ? "" : "form=chase,stencil_in=read_only,";
+        const Config whole = family.space(problem, {}).parse(fmt::format("{}points_per_thread=2,{}", form, config));
         ASSERT_FALSE(family.space(problem, {}).check(whole)) << config;
         const KernelSource source = family.kernel(problem, whole, {});
         const Workload workload = family.workload(problem, seed);
@@ -475,10 +510,15 @@ TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
 TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
     const Family& family = families().find("gauss_seidel_27");
     const Limits& limits = backend_->device().limits;
-    for (const auto& [kind, config] : {std::pair{"constant", "staging=registers,warps_per_row=4,stencil_in=by_value"},
-                                       std::pair{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only"},
-                                       std::pair{"symmetric", "staging=registers,warps_per_row=6,stencil_in=streaming"},
-                                       std::pair{"symmetric", "staging=partial_sums,warps_per_row=6,stencil_in=streaming"}}) {
+    const std::string slabs = "form=slabs,passes=1,warps_per_row=6,stages=2,planes_per_slab=";
+    for (const auto& [kind, config, following] :
+         {std::tuple{"constant", "staging=registers,warps_per_row=4,stencil_in=by_value", std::string("form=chase")},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", std::string("form=chase")},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", slabs + "1"},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", slabs + "3"},
+          std::tuple{"semi_constant", "staging=bulk_2,warps_per_row=4,stencil_in=copied", slabs + "5"},
+          std::tuple{"symmetric", "staging=registers,warps_per_row=6,stencil_in=streaming", std::string("form=chase")},
+          std::tuple{"symmetric", "staging=partial_sums,warps_per_row=6,stencil_in=streaming", std::string("form=chase")}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=201 ny=60 nz=1201", kind));
         const SearchSpace space = family.space(problem, limits);
@@ -492,7 +532,9 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
                 backend_->copy(arrays[form].back().data(), array.data(), array.bytes());
             }
             Match match;
-            match.config = space.parse((form == 0 ? "form=walk," : "form=chase,") + common);
+            match.config = space.parse(form == 0                   ? "form=walk," + common
+                                       : following == "form=chase" ? following + "," + common
+                                                                   : following + ",points_per_thread=2");
             const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, limits);
             const BoundKernel step(kernel, std::array{arrays[form][0].data(), arrays[form][1].data(), arrays[form][2].data()});
             for (int sweep = 0; sweep < 10; ++sweep) step.launch();
@@ -500,7 +542,7 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
         }
         EXPECT_LE(backend_->largest_difference(arrays[0][0].data(), arrays[1][0].data(), workload.arrays[0].words(), Precision::f32),
                   workload.tolerance)
-            << kind << ' ' << config << ", seed " << seed;
+            << kind << ' ' << config << ", " << following << ", seed " << seed;
     }
 }
 

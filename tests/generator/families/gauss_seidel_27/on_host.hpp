@@ -46,6 +46,7 @@ inline Family turns_on_host(const Family& family) {
     return *progress;
 )");
         replace_body(source.text, "void admit_bulk_copies(", "");
+        replace_body(source.text, "void copy_rows_once(", "    copy_rows(to, from, bytes, full);\n");
         readers_on_host(source.text);
         return source;
     };
