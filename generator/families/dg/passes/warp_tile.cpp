@@ -20,7 +20,7 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, by_parity;
+    bool neighbours_copied, by_parity, shared_operator;
     PartTiles part_tiles;
     Operands operands;
 
@@ -35,6 +35,7 @@ struct WarpTile {
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
           by_parity(config.has("basis", "parity")),
+          shared_operator(config.has("operator", "shared")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
@@ -48,6 +49,17 @@ struct WarpTile {
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
+    /// Words of D and LIFT, by parity, in shared memory.
+    std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
+        if (!shared_operator) return 0;
+        std::int64_t words = 0;
+        for (const bool odd : {false, true}) {
+            const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
+            const int lifted = parts.surface ? FaceParts(shape.reference(), unroll).count(odd) : 0;
+            words += std::int64_t{part_tiles.rows(odd)} * (parts.volume ? columns + lifted : lifted);
+        }
+        return words;
+    }
     /// Words of the fields, and of the amplitudes. One of them makes room for right-hand sides: these replace the amplitudes where the residual has
     /// the fields' place, or where there are no fields.
     int field_words(const Shape& shape, const Parts& parts) const {
@@ -70,6 +82,7 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
+    if (tile.shared_operator && !tile.by_parity) return "even and odd parts of an operator are small enough for shared memory";
     return std::nullopt;
 }
 
@@ -93,7 +106,8 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     }
     if (has_volume(passes)) {
         form.tunables.push_back(basis_tunable());
-        form.safe.push_back({"basis", "nodal"});
+        form.tunables.push_back({"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
+        form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     }
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
@@ -111,7 +125,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
                          {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"}}};
-    if (has_volume(passes)) form.constraints.front().reads.push_back("basis");
+    if (has_volume(passes)) form.constraints.front().reads.insert(form.constraints.front().reads.end(), {"basis", "operator"});
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
@@ -132,7 +146,7 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     BlockResources needs;
     needs.threads = tile.threads();
     needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                                          factor_words(shape, config, tile.elements_per_block, parts) +
+                                          factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
                                           (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
@@ -206,6 +220,18 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     if (pass.volume) block.line("real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]");
     if (pass.surface)
         block.line("real* const frames = here + field_words + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
+    if (tile.by_parity && !tile.shared_operator)
+        block.line("const real* const derivatives = D{};", pass.surface ? ", * const lift = LIFT" : "");
+    if (tile.shared_operator) {
+        const Parts volume{.volume = true}, surface{.surface = true};
+        const std::int64_t before = field_words + flux_words + factors + (pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0);
+        block.line("constexpr int derivative_words = {};", tile.operator_words(plan.shape, volume));
+        block.line("real* const derivatives = here + {};  // D", before);
+        if (pass.surface) {
+            block.line("constexpr int lift_words = {};", tile.operator_words(plan.shape, surface));
+            block.line("real* const lift = derivatives + derivative_words;  // LIFT");
+        }
+    }
     block.line("real* const out = {};  // right-hand sides", pass.volume && !tile.neighbours_copied ? "here" : "fluxes");
     return block;
 }
@@ -223,6 +249,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
         text.flags.insert("by_parity");
+        if (tile.shared_operator) text.flags.insert("shared_operator");
         if (pass.surface) text.flags.insert("faces_by_parity");
         if (pass.surface && !FaceParts(plan.shape.reference(), tile.unroll).padded.empty()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
