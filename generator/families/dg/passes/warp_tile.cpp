@@ -209,31 +209,17 @@ void add_warp_tile_operators(Plan& plan) {
     add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
 }
 
-// Where fluxes, right-hand sides and the metric factors lie behind `here`.
+// Words of what lies in shared memory.
 Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass) {
     const Parts parts = parts_of(pass);
     const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape, parts);
     Block block;
     const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
-    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {};", field_words, flux_words, factors);
-    if (pass.surface) block.line("real* const fluxes = here + field_words;");
-    if (pass.volume) block.line("real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]");
-    if (pass.surface)
-        block.line("real* const frames = here + field_words + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
-    if (tile.by_parity && !tile.shared_operator)
-        block.line("const real* const derivatives = D{};", pass.surface ? ", * const lift = LIFT" : "");
-    if (tile.shared_operator) {
-        const Parts volume{.volume = true}, surface{.surface = true};
-        const std::int64_t before = field_words + flux_words + factors + (pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0);
-        block.line("constexpr int derivative_words = {};", tile.operator_words(plan.shape, volume));
-        block.line("real* const derivatives = here + {};  // D", before);
-        if (pass.surface) {
-            block.line("constexpr int lift_words = {};", tile.operator_words(plan.shape, surface));
-            block.line("real* const lift = derivatives + derivative_words;  // LIFT");
-        }
-    }
-    block.line("real* const out = {};  // right-hand sides", pass.volume && !tile.neighbours_copied ? "here" : "fluxes");
-    return block;
+    const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
+    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {};", field_words, flux_words, factors, frames);
+    if (!tile.shared_operator) return block;
+    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
+                      tile.operator_words(plan.shape, {.volume = true}), tile.operator_words(plan.shape, {.surface = pass.surface}));
 }
 
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
