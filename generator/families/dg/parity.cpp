@@ -1,5 +1,6 @@
 #include "generator/families/dg/parity.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hone::inline v0_1::dg {
@@ -32,6 +33,43 @@ Parity::Parity(const ReferenceElement& element) {
         second.push_back(other);
     }
     first.insert(first.end(), alone.begin(), alone.end());
+}
+
+FaceParity::FaceParity(const ReferenceElement& element) {
+    for (const auto& mask : element.face_mask) {
+        std::vector<int> reflected;  // the nodes that its points are taken to
+        for (const int node : mask) reflected.push_back(image(element, node));
+        std::vector<int> sorted = reflected;
+        std::sort(sorted.begin(), sorted.end());
+        const auto other = std::find(element.face_mask.begin(), element.face_mask.end(), sorted);
+        images.push_back(static_cast<int>(other - element.face_mask.begin()));
+        const auto face = static_cast<int>(first.size());
+        first.emplace_back();
+        second.emplace_back();
+        const auto point_of = [&](int node) { return static_cast<int>(std::find(other->begin(), other->end(), node) - other->begin()); };
+        if (images.back() == face) {
+            std::vector<int> unmoved;
+            for (int point = 0; point < static_cast<int>(mask.size()); ++point) {
+                const int moved = point_of(reflected[static_cast<std::size_t>(point)]);
+                if (moved == point) unmoved.push_back(point);
+                if (moved <= point) continue;
+                first.back().push_back(point);
+                second.back().push_back(moved);
+            }
+            first.back().insert(first.back().end(), unmoved.begin(), unmoved.end());
+            continue;
+        }
+        // Of two that are swapped, the first's order is its own, and the second's that of the first one's images.
+        for (int point = 0; point < static_cast<int>(mask.size()); ++point) {
+            if (images.back() > face) {
+                first.back().push_back(point);
+                continue;
+            }
+            const int node = (*other)[static_cast<std::size_t>(point)];
+            const int moved = image(element, node);
+            first.back().push_back(static_cast<int>(std::find(mask.begin(), mask.end(), moved) - mask.begin()));
+        }
+    }
 }
 
 double Parity::derivative(const ReferenceElement& element, int along, int row, bool row_is_odd, int column, bool column_is_odd) const {

@@ -34,6 +34,19 @@ struct Parity {
     double derivative(const ReferenceElement& element, int along, int row, bool row_is_odd, int column, bool column_is_odd) const;
 };
 
+/// The points of an element's faces under the same reflection. It takes some faces to themselves, whose points have even and odd parts as nodes have;
+/// others it swaps, and of those the second has its points in the order of the first one's images.
+struct FaceParity {
+    std::vector<int> images;  ///< of each face, the face that it is taken to
+    /// Of each face its points, by their number on it: where it is its own image, those with an image and then those without, otherwise in order.
+    std::vector<std::vector<int>> first;
+    std::vector<std::vector<int>> second;  ///< of a face that is its own image, the images of `first`; of others nothing
+
+    explicit FaceParity(const ReferenceElement& element);
+
+    bool alone(int face) const { return images[static_cast<std::size_t>(face)] == face; }
+};
+
 /// Whether a derivative along r + s, r - s, t takes even parts to odd ones.
 constexpr bool changes_parity(int along) {
     return along == 1;

@@ -75,6 +75,81 @@ Block part_constants(const Shape& shape, const PartTiles& tiles) {
     return block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second)).append(node_table("row_node", rows));
 }
 
+FaceParts::FaceParts(const ReferenceElement& element, int step) {
+    const FaceParity parity(element);
+    const int face_nodes = element.face_nodes();
+    place.resize(static_cast<std::size_t>(element.faces() * face_nodes));
+    for (int face = 0; face < element.faces(); ++face) {
+        const auto& first = parity.first[static_cast<std::size_t>(face)];
+        const auto& second = parity.second[static_cast<std::size_t>(face)];
+        // Of one part after the other: its points, in columns padded to whole steps.
+        const auto put = [&](const std::vector<int>& points) {
+            const int begin = columns, count = round_up(static_cast<int>(points.size()), step);
+            for (int i = 0; i < count; ++i) {
+                if (i < static_cast<int>(points.size()))
+                    place[static_cast<std::size_t>(face * face_nodes + points[static_cast<std::size_t>(i)])] = begin + i;
+                else
+                    padded.push_back(begin + i);
+            }
+            columns += count;
+            return Columns{begin, count};
+        };
+        even.push_back(put(first));
+        odd.push_back(parity.alone(face) ? put(second) : even.back());
+        if (parity.alone(face)) odd_points = static_cast<int>(second.size());
+        if (parity.images[static_cast<std::size_t>(face)] < face) odd.back().sign = -1;
+    }
+}
+
+int FaceParts::count(bool is_odd) const {
+    int all = 0;
+    for (const Columns& face : of(is_odd)) all += face.count;
+    return all;
+}
+
+Block face_part_constants(const FaceParts& parts) {
+    Block block = node_table("point_place", parts.place);
+    block.line("constexpr int odd_points = {};  // of a face that is its own image", parts.odd_points);
+    if (!parts.padded.empty()) {
+        block.line("constexpr int padded_places = {};  // of a row of amplitudes, where no point is", parts.padded.size());
+        block.append(node_table("padded_place", parts.padded));
+    }
+    block.text("// Of rows of LIFT of either parity, for each face: the first of its columns in a row of amplitudes, their number, and a sign.");
+    std::string text;
+    for (const bool odd : {false, true}) {
+        std::string faces;
+        for (const FaceParts::Columns& face : parts.of(odd)) faces += fmt::format("{}{{{}, {}, {}}}", faces.empty() ? "" : ", ", face.begin, face.count, face.sign);
+        text += fmt::format("{}{{{}}}", odd ? ", " : "", faces);
+    }
+    block.line("__device__ const short face_parts[2][face_count][3] = {{{}}};", text);
+    return block.line("constexpr int even_lift_columns = {};  // of LIFT for even rows", parts.count(false));
+}
+
+TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step) {
+    const ReferenceElement& element = shape.reference();
+    const Parity parity(element);
+    const FaceParity faces(element);
+    const FaceParts parts(element, step);
+    TableSpec table{"LIFT", 0, {}};
+    for (const bool odd : {false, true})
+        for (int face = 0; face < element.faces(); ++face) {
+            // Rows of the second of two faces that are swapped are those of the first, but for the sign of odd ones.
+            const int image = faces.images[static_cast<std::size_t>(face)], source = std::min(face, image);
+            const auto& points = odd && faces.alone(face) ? faces.second[static_cast<std::size_t>(source)] : faces.first[static_cast<std::size_t>(source)];
+            for (int column = 0; column < parts.of(odd)[static_cast<std::size_t>(face)].count; ++column) {
+                const bool there = column < static_cast<int>(points.size());
+                // Odd parts of points are differences of `first` and `second`.
+                const auto& at = odd && faces.alone(face) ? faces.first[static_cast<std::size_t>(source)] : points;
+                const auto nodal = [&](int node) {
+                    return element.lift(node, source * element.face_nodes() + at[static_cast<std::size_t>(column)]);
+                };
+                for (int row = 0; row < tiles.rows(odd); ++row) table.contents.push_back(there ? parity.part(nodal, row, odd) : 0);
+            }
+        }
+    table.words = static_cast<std::int64_t>(table.contents.size());
+    return table;
+}
+
 Algebra products_by_parity(Algebra algebra, bool changing) {
     std::erase_if(algebra.products, [changing](const Product& product) { return changes_parity(product.derivative) != changing; });
     return algebra;
@@ -147,14 +222,14 @@ Block register_combination(const Algebra& algebra) {
     return block.close();
 }
 
-void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products, int columns_beyond) {
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products) {
     const Shape& shape = plan.shape;
     std::vector<TableSpec>& tables = plan.source.tables;
     if (plan.any(&Pass::volume))
-        tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns + columns_beyond, nodes_padded,
+        tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns, nodes_padded,
                                             [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); }));
     if (plan.any(&Pass::surface))
-        tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns + columns_beyond, nodes_padded,
+        tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns, nodes_padded,
                                [&](int, int n, int c) { return padded_lift(shape, operands, n, c); }));
     const double nodes = nodes_padded;
     plan.source.executed_operations = pass_operations(plan, nodes * operands.field_columns, nodes * surface_products);

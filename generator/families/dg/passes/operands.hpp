@@ -30,6 +30,11 @@ struct Operands {
         field_columns = columns;
         field_row = (columns / step | 1) * step;
     }
+    /// Likewise LIFT, than one for each point of a face.
+    void set_flux_columns(int columns, int step) {
+        flux_columns = columns;
+        flux_row = (columns / step | 1) * step;
+    }
 
     /// Values per field and element. `traces`: fields stay until the fluxes, in a place of their own, are made from them.
     int place(const Parts& parts, bool traces) const {
@@ -63,6 +68,30 @@ Block part_constants(const Shape& shape, const PartTiles& tiles);
 /// The products of an algebra whose derivatives change parity, or those that keep it.
 Algebra products_by_parity(Algebra algebra, bool changing);
 
+/// Rows of amplitudes by parity: face after face, of one that is its own image the even and then the odd columns, each padded to whole steps.
+struct FaceParts {
+    struct Columns {
+        int begin = 0, count = 0;
+        double sign = 1;  ///< of the odd rows of the second of two faces that are swapped: -1
+    };
+    std::vector<Columns> even, odd;  ///< of each face: what rows of LIFT of a parity take of it
+    std::vector<int> place;          ///< of each point of the faces
+    std::vector<int> padded;         ///< places that no point has
+    int columns = 0;                 ///< of a row
+    int odd_points = 0;              ///< of a face that is its own image, the odd parts
+
+    FaceParts(const ReferenceElement& element, int step);
+
+    const std::vector<Columns>& of(bool is_odd) const { return is_odd ? odd : even; }
+    /// Columns of LIFT for rows of a parity.
+    int count(bool is_odd) const;
+};
+
+/// For the pieces parts_of_amplitudes of dg/passes/block.cu and lifted_by_parity of dg/passes/warp_tile.cu.
+Block face_part_constants(const FaceParts& parts);
+/// LIFT for even rows, then for odd ones, each column by column.
+TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step);
+
 /// Words of the metric factors of a block's elements.
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);
 /// Values that a right-hand side sums up separately: fields, or the accumulators of the volume part.
@@ -87,9 +116,8 @@ Block field_width_constant(const Shape& shape, const Operands& operands);
 Block register_products(const Algebra& algebra, const std::string& coefficient);
 Block register_combination(const Algebra& algebra);
 /// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the nodes of a column side by side, and counts the
-/// operations that it executes, `surface_products` with each field at a node for LIFT. Behind each operator stand `columns_beyond` columns of zeros,
-/// which a loop may load that asks for its operands ahead.
-void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products, int columns_beyond = 0);
+/// operations that it executes, `surface_products` with each field at a node for LIFT.
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
 /// Holes and flags of the pieces `fields` and `fluxes` of dg/passes/block.cu for a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 

@@ -20,7 +20,7 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, operators_ahead, by_parity;
+    bool neighbours_copied, by_parity, shared_operator;
     PartTiles part_tiles;
     Operands operands;
 
@@ -34,8 +34,8 @@ struct WarpTile {
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
-          operators_ahead(config.has("operators", "ahead")),
           by_parity(config.has("basis", "parity")),
+          shared_operator(config.has("operator", "shared")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
@@ -43,11 +43,23 @@ struct WarpTile {
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
+        operands.set_flux_columns(FaceParts(shape.reference(), unroll).columns, unroll);
     }
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
+    /// Words of D and LIFT, by parity, in shared memory.
+    std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
+        if (!shared_operator) return 0;
+        std::int64_t words = 0;
+        for (const bool odd : {false, true}) {
+            const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
+            const int lifted = parts.surface ? FaceParts(shape.reference(), unroll).count(odd) : 0;
+            words += std::int64_t{part_tiles.rows(odd)} * (parts.volume ? columns + lifted : lifted);
+        }
+        return words;
+    }
     /// Words of the fields, and of the amplitudes. One of them makes room for right-hand sides: these replace the amplitudes where the residual has
     /// the fields' place, or where there are no fields.
     int field_words(const Shape& shape, const Parts& parts) const {
@@ -70,7 +82,7 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
-    if (tile.by_parity && tile.operators_ahead) return "even and odd parts of an operator are loaded in turn";
+    if (tile.shared_operator && !tile.by_parity) return "even and odd parts of an operator are small enough for shared memory";
     return std::nullopt;
 }
 
@@ -94,7 +106,8 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     }
     if (has_volume(passes)) {
         form.tunables.push_back(basis_tunable());
-        form.safe.push_back({"basis", "nodal"});
+        form.tunables.push_back({"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
+        form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     }
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
@@ -107,20 +120,17 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
                           {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
-                          {"operators", "columns of D and LIFT are loaded where they are used, or a trip ahead", words({"in_turn", "ahead"}),
-                           Value("in_turn")},
                           std::move(copies),
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "operators"}}};
-    if (has_volume(passes)) form.constraints.front().reads.push_back("basis");
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"}}};
+    if (has_volume(passes)) form.constraints.front().reads.insert(form.constraints.front().reads.end(), {"basis", "operator"});
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
                                        {"node_lanes", std::int64_t{8}},
                                        {"unroll", std::int64_t{2}},
-                                       {"operators", "in_turn"},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
     form.former = [](const Config&) { return false; };
@@ -136,12 +146,10 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     BlockResources needs;
     needs.threads = tile.threads();
     needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                                          factor_words(shape, config, tile.elements_per_block, parts) +
+                                          factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
                                           (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
-    const int held_columns = tile.operators_ahead ? tile.unroll : 1;
-    const int operands =
-        shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread * held_columns;
+    const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     constexpr int points_in_flight = 4;
     const int flux = parts.surface ? (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10 : 0;
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
@@ -162,6 +170,7 @@ Block warp_tile_constants(const Plan& plan) {
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
+    if (tile.by_parity && plan.any(&Pass::surface)) block.append(face_part_constants(FaceParts(shape.reference(), tile.unroll)));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -180,14 +189,11 @@ TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
     return table;
 }
 
-TableSpec part_lift(const Shape& shape, const WarpTile& tile) {
-    const Parity parity(shape.reference());
-    TableSpec table{"LIFT", std::int64_t{tile.operands.flux_columns} * tile.nodes_padded, {}};
-    for (int column = 0; column < tile.operands.flux_columns; ++column)
-        for (const bool odd : {false, true})
-            for (int row = 0; row < tile.part_tiles.rows(odd); ++row)
-                table.contents.push_back(parity.part([&](int node) { return padded_lift(shape, tile.operands, node, column); }, row, odd));
-    return table;
+// Products with each field at a node for LIFT, as products_of_amplitudes counts them.
+double part_lift_products(const Shape& shape, const WarpTile& tile) {
+    const FaceParts parts(shape.reference(), tile.unroll);
+    const double columns = tile.part_tiles.even_rows * parts.count(false) + tile.part_tiles.odd_rows * parts.count(true);
+    return amplitudes_of(shape) * (columns / shape.fields + static_cast<double>(shape.faces) * tile.nodes_padded);
 }
 
 void add_warp_tile_operators(Plan& plan) {
@@ -195,28 +201,25 @@ void add_warp_tile_operators(Plan& plan) {
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
         tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
-        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile));
+        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile.part_tiles, tile.unroll));
         plan.source.executed_operations =
-            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), tile.nodes_padded * products_of_amplitudes(plan.shape, tile.operands));
+            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
         return;
     }
-    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands),
-                         tile.operators_ahead ? tile.unroll : 0);
+    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
 }
 
-// Where fluxes, right-hand sides and the metric factors lie behind `here`.
+// Words of what lies in shared memory.
 Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass) {
     const Parts parts = parts_of(pass);
     const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape, parts);
     Block block;
     const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
-    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {};", field_words, flux_words, factors);
-    if (pass.surface) block.line("real* const fluxes = here + field_words;");
-    if (pass.volume) block.line("real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]");
-    if (pass.surface)
-        block.line("real* const frames = here + field_words + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
-    block.line("real* const out = {};  // right-hand sides", pass.volume && !tile.neighbours_copied ? "here" : "fluxes");
-    return block;
+    const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
+    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {};", field_words, flux_words, factors, frames);
+    if (!tile.shared_operator) return block;
+    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
+                      tile.operator_words(plan.shape, {.volume = true}), tile.operator_words(plan.shape, {.surface = pass.surface}));
 }
 
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
@@ -226,13 +229,15 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (pass.surface) text.flags.insert("faces_apart");
     if (pass.volume) text.flags.insert("gathers_ahead");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
-    if (tile.operators_ahead) text.flags.insert("operators_ahead");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
         text.flags.insert("by_parity");
+        if (tile.shared_operator) text.flags.insert("shared_operator");
+        if (pass.surface) text.flags.insert("faces_by_parity");
+        if (pass.surface && !FaceParts(plan.shape.reference(), tile.unroll).padded.empty()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
         text.holes.emplace_back("products", register_products(products_by_parity(covariant(plan.shape), false), coefficient));
         text.holes.emplace_back("changing_products", register_products(products_by_parity(covariant(plan.shape), true), coefficient));

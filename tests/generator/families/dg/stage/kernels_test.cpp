@@ -117,7 +117,8 @@ TEST_F(DgStageKernels, AmplitudesInTheCodeEqualTheReferenceInTheEmulator) {
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
-                    "form=warp_tile_whole,basis=parity,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,copy_width=2");
+                    "form=warp_tile_whole,basis=parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,"
+                    "copy_width=2");
     expect_emulated(
         "equation=acoustics_3d order=5 precision=f32 elements=9",
         "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
@@ -188,7 +189,7 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
 // All orders that have the form, each with another equation, precision and tile.
 TEST_F(SlowDgStageKernels, TilesOfWarpsServeEveryOrderAndEquation) {
     expect_emulated("equation=maxwell_3d order=5 precision=f32 materials=per_element elements=11",
-                    "form=warp_tile_whole,operators=ahead,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
+                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
     expect_emulated(
         "equation=acoustics_3d order=6 precision=f32 elements=17",
         "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
