@@ -197,6 +197,7 @@ std::string slabs_text(const Plan& plan, const Block& head) {
     const std::string constant = plan.chases() ? "slabs_at_once" : "";
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, plan.chases() ? "real* tickets" : "", constant)}},
               {{"chases", plan.chases()},
+               {"of_slabs", true},
                {"bulk", true},
                {"copying_warp", true},
                {"paced", plan.lead > 0},
@@ -233,7 +234,7 @@ Block rows_of_block(const Plan& plan) {
 std::string walk_text(const Plan& plan, const Block& head) {
     const bool variable = plan.grid.stencil == Stencil::variable, symmetric = plan.grid.stencil == Stencil::symmetric;
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", walk_parameters(plan)}},
-              {{"chases", plan.chases()}, {"bulk", plan.bulk()}, {"copying_warp", plan.copying_warp}, {"paced", plan.lead > 0}}};
+              {{"chases", plan.chases()}, {"of_slabs", false}, {"bulk", plan.bulk()}, {"copying_warp", plan.copying_warp}, {"paced", plan.lead > 0}}};
     add_groups(text, plan);
     if (!plan.per_point()) {
         const bool constant = plan.grid.stencil == Stencil::constant;
