@@ -20,7 +20,7 @@ class BatchedCublas {
 
     /// C = op(A) op(B) for the whole batch, on the default stream. Throws std::runtime_error when cuBLAS refuses.
     void gemm(const gemm::Shape& shape, const void* a, const void* b, void* c) const;
-    /// The same for n = 1 by its matrix-vector product.
+    /// y = op(A) x for the whole batch, where n is 1, by cuBLAS's matrix-vector product.
     void gemv(const gemm::Shape& shape, const void* a, const void* x, void* y) const;
 
   private:

@@ -71,7 +71,7 @@ class DeviceProblem {
 /// round. A sample is as many steps as make at least a millisecond.
 std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds);
 
-/// What a kernel is compared with.
+/// The rival that a kernel is compared with.
 struct Rival {
     double seconds = 0;                     ///< 0: there is none
     std::vector<TimedKernel> kernels = {};  ///< of hone's own, where it consists of such

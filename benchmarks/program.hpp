@@ -18,7 +18,7 @@ struct Option {
     std::variant<bool*, int*, std::uint64_t*, std::vector<int>*, std::string*> value;  ///< holds the default
 };
 
-/// What one benchmark program has of its own; all share `main`, which reads the options, has the benchmarks registered and runs them.
+/// One benchmark program; all share `main`, which reads the options, has the benchmarks registered and runs them.
 struct Program {
     std::string purpose;  ///< for --help: a sentence or two
     std::vector<Option> options = {};

@@ -22,7 +22,7 @@ struct TimedKernel {
     bool tuned() const { return grade == Grade::exact || grade == Grade::nearest_size; }
 };
 
-/// What a `*` means, for the foot of a table or the head of a report.
+/// The meaning of `*`, for the foot of a table or the head of a report.
 constexpr const char* untuned_note =
     "a kernel of this ratio was not tuned for this device (none: its safe configuration; predicted: from other problems; same_architecture: found on "
     "another model): "

@@ -7,7 +7,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What the control groups of this process allow it, by version 1 or 2 of the system's interface: the least of its group and all that hold it.
+/// Limits by the control groups of this process, version 1 or 2 of the system's interface: the least of its group and all that hold it.
 struct CgroupLimits {
     double processors = 0;          ///< time of so many per second; 0: no limit
     std::int64_t memory_bytes = 0;  ///< 0: no limit

@@ -22,7 +22,7 @@ namespace hone::inline v0_1 {
 ///                .kernel = [problem](const Config& config) { return march_kernel(problem, config); }};
 struct Form {
     FormSpace space;  ///< name, explanation, tunables, what it refuses, safe configuration
-    /// What a block takes of a CUDA device. A form with the tunable `min_blocks` must be able to have as many on a multiprocessor. Empty: nothing
+    /// A block's demand on a CUDA device. A form with the tunable `min_blocks` must be able to have as many on a multiprocessor. Empty: nothing
     /// that is limited, as on processors.
     std::function<BlockResources(const Config&)> resources = {};
     /// The only tunables that `resources` looks at; none: perhaps all. See Constraint.

@@ -22,7 +22,7 @@ struct Slices {
     bool operator==(const Slices&) const = default;
 };
 
-/// What kernels for CUDA ask of an array's address where they move several values at once, in bytes: the widest access of a thread, and what bulk
+/// Alignment in bytes that CUDA kernels ask of arrays where they move several values at once: the widest access of a thread, and what bulk
 /// copies need.
 constexpr int vector_alignment = 16;
 

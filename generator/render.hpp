@@ -12,7 +12,7 @@ namespace hone::inline v0_1 {
 /// The blocks that fill a template's holes, by name.
 using Holes = std::vector<std::pair<std::string, Block>>;
 
-/// What a problem and a configuration decide about a template's text, by name.
+/// Flags of a template, by name: decisions of a problem and a configuration about its text.
 using Flags = std::vector<std::pair<std::string, bool>>;
 
 /// The text of the template templates/`name`.in. Lines that begin with `//@ ` are the template language; all others are text:
@@ -32,7 +32,7 @@ using Flags = std::vector<std::pair<std::string, bool>>;
 /// (generator/tidy.hpp). `template_name` may be that of a piece.
 std::string render(std::string_view template_name, const Holes& holes, const Flags& flags = {});
 
-/// The same with a template of an application's own, whose lines stay as they are: its text, and the name that errors call it. Its pieces are those
+/// Renders a template of an application's own, whose lines stay as they are: `text` is its text, `file` its name in errors. Its pieces are those
 /// of hone.
 std::string render_text(std::string_view text, std::string_view file, const Holes& holes, const Flags& flags = {});
 

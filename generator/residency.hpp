@@ -11,7 +11,7 @@ namespace hone::inline v0_1 {
 /// Shared memory that the driver keeps per block. Source: CUDA C++ Programming Guide.
 constexpr int reserved_shared_bytes = 1024;
 
-/// What a block takes of a device, as far as it can be told without compiling.
+/// A block's demand on a device, as far as it is known without compiling.
 struct BlockResources {
     std::int64_t threads = 0;
     std::int64_t shared_bytes = 0;

@@ -8,9 +8,9 @@ namespace hone::inline v0_1 {
 /// The longest line of an emitted kernel.
 constexpr std::size_t kernel_columns = 120;
 
-/// The same program, laid out for readers: a brace that stands alone goes to the end of the line that it opens a block for, and no line is longer
-/// than `kernel_columns`. Code is broken where the fewest brackets are open, and goes on four columns further right; what a comment says beside code
-/// that is broken stands above it. Lines of the preprocessor and texts in quotation marks stay whole.
+/// Lays a program out for readers and changes nothing else: a brace that stands alone goes to the end of the line that it opens a block for, and no
+/// line is longer than `kernel_columns`. Code is broken where the fewest brackets are open, and goes on four columns further right; what a comment
+/// says beside code that is broken stands above it. Lines of the preprocessor and texts in quotation marks stay whole.
 std::string tidy(std::string_view text);
 
 /// The program alone: without comments, and any run of white space as one space. Lines of the preprocessor stay lines. Texts of which this is the

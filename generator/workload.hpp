@@ -62,7 +62,7 @@ class HostArray {
     std::unique_ptr<void, Free> storage_;
 };
 
-/// What the bytes of an array of such values are set to before a step that has to write it: all of them NaN, or integers -2139062144, which no
+/// The byte that fills an array of such values before a step that has to write it: the values are NaN, or integers -2139062144, which no
 /// result is meant to be (-1 may be one).
 constexpr unsigned char poison_byte(ValueType type) {
     return type == ValueType::i32 ? 0x80 : 0xff;
@@ -92,9 +92,9 @@ double rounding_steps(double n);
 
 /// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is infinite; two NaN are equal (untouched padding).
 double largest_difference(const HostArray& a, const HostArray& b);
-/// The same of values of the type that the array has.
+/// The largest difference of two arrays, whose values have the type that the specification says.
 double largest_difference(const ArraySpec& array, const HostArray& a, const HostArray& b);
-/// The same for any two arrays in host memory.
+/// The largest difference of two arrays of `count` values in host memory.
 double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type);
 inline double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
     return largest_difference(a, b, words, value_type_of(precision));

@@ -7,7 +7,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a device was measured to do at most. 0: not measured, because nothing can be compiled here.
+/// Measured ceilings of a device. 0: not measured, because nothing can be compiled here.
 struct Ceilings {
     double copy_bytes_per_second = 0;  ///< device memory to device memory, bytes read plus bytes written
     double fma_f32 = 0;                ///< floating-point operations per second of independent FMA chains in registers; an FMA is two

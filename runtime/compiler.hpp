@@ -10,7 +10,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What the compiler says of one entry point. CUDA only; empty on the CPU.
+/// The compiler's report about one entry point. CUDA only; empty on the CPU.
 struct EntryResources {
     std::string entry;
     int registers = 0;
@@ -52,7 +52,7 @@ class Compiler {
 /// NVRTC for `architecture` ("sm_90"). Throws Error, saying what to install, where libnvrtc is absent.
 std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache);
 
-/// What a program that compiles many kernels does about the standard headers that they begin with (runtime/cpu/compiled_headers.hpp): parse them
+/// How a program that compiles many kernels treats the standard headers that they begin with (runtime/cpu/compiled_headers.hpp): parse them
 /// each time; use their compiled form where the disk cache has it; also make it there.
 enum class HeaderUse { parses, uses_compiled, makes_compiled };
 

@@ -17,7 +17,7 @@ namespace hone::inline v0_1 {
 template <typename Key, typename Value>
 class GrowOnlyTable {
   public:
-    /// What a key is looked up by.
+    /// The type that a key is looked up by.
     using Wanted = std::conditional_t<std::is_same_v<Key, std::string>, std::string_view, Key>;
 
     /// Null when there is none; else it stays where it is. May run beside `add`.

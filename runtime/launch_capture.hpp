@@ -24,7 +24,7 @@ struct CaptureSettings {
     bool matches(const std::string& problem) const;
 };
 
-/// What the environment asks for: HONE_CAPTURE (the pattern), HONE_CAPTURE_DIR (by default "hone-captures" in the working folder) and
+/// Settings from the environment: HONE_CAPTURE (the pattern), HONE_CAPTURE_DIR (by default "hone-captures" in the working folder) and
 /// HONE_CAPTURE_LIMIT ("500M", "16G"; by default 4G). Nothing without a pattern. Throws Error for a limit that is none.
 std::optional<CaptureSettings> capture_settings();
 

@@ -103,11 +103,11 @@ class KernelLibrary {
 
     /// Throws Error when even the safe configuration does not compile on a GPU; what the compiler says is in the text.
     std::shared_ptr<const Kernel> kernel(const Problem& problem);
-    /// The same with a configuration of the caller's own, which does not give way to another. Throws Error when it is not a member of the problem's
+    /// The kernel with a configuration of the caller's own, which does not give way to another. Throws Error when it is not a member of the problem's
     /// space.
     std::shared_ptr<const Kernel> kernel(const Problem& problem, const Config& config);
 
-    /// What it looks kernels up in.
+    /// The database that kernels are looked up in.
     const Database& database() const;
 
   private:

@@ -19,7 +19,7 @@ class PeerBox {
     virtual ~PeerBox() = default;
     /// Its memory, for the copies and kernels of the device that made or opened it.
     virtual std::byte* memory() const = 0;
-    /// What another rank needs to open it, on this host: bytes to be sent.
+    /// Bytes that another rank on this host needs to open it.
     virtual std::vector<std::byte> ticket() const = 0;
     /// Event `number` is when all that is queued on the stream now has been done. Only where the box was made. `outside`: for another process.
     virtual void record(int number, Stream stream, bool outside) = 0;
@@ -41,7 +41,7 @@ class PeerBox {
     virtual void await_flag(std::uint32_t /*value*/, Stream /*stream*/) {}
 };
 
-/// What a device can do for others to store into its memory. A backend has it where its kind of device has such a way (Backend::peers).
+/// Access to a device's memory for the stores of others. A backend has it where its kind of device has such a way (Backend::peers).
 ///
 ///     const auto mine = backend.peers()->make(bytes);      // this rank
 ///     const auto there = backend.peers()->open(ticket);    // another one: its device stores into there->memory()

@@ -55,9 +55,9 @@ struct PowerSummary {
     double resolution_watts = 0;    ///< least difference that the period can show
 };
 
-/// What readings at equal intervals say, in order of time. The first `lag` seconds are left out. A counter's period begins and ends where its value
-/// is seen to change, because only there is it known when that value was taken: so the error is one reading interval, however slow the counter.
-/// Nothing when there are too few readings, or the counter changed less than twice.
+/// The mean power by readings at equal intervals, in order of time. The first `lag` seconds are left out. A counter's period begins and ends where
+/// its value is seen to change, because only there is it known when that value was taken: so the error is one reading interval, however slow the
+/// counter. Nothing when there are too few readings, or the counter changed less than twice.
 std::optional<PowerSummary> mean_power(const PowerSource& source, std::span<const PowerReading> readings);
 
 /// Reads a meter in the background, until it is stopped.

@@ -8,7 +8,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What is known of the processors of a process before anything is decided.
+/// Facts about the processors of a process, before any decision.
 struct ProcessorFacts {
     std::vector<int> allowed;            ///< the system's numbers, ascending
     int of_machine = 1;                  ///< that are switched on
@@ -40,7 +40,7 @@ const Processors& processors();
 /// "0-3,8".
 std::string processor_list(const std::vector<int>& numbers);
 
-/// What a record keeps of the threads of this process's kernels on a device; nothing for one that is no CPU.
+/// The threads of this process's kernels on a device, as a record keeps them; nothing where the device is no CPU.
 std::optional<Team> team_of(const DeviceFingerprint& device);
 
 /// Gives the calling thread's kernels `processors().threads` threads. For programs of hone's own; an application decides by itself.

@@ -27,7 +27,7 @@ class RunFolder {
     RunFolder& operator=(const RunFolder&) = delete;
 
     const std::filesystem::path& path() const { return folder_.path(); }
-    /// What makes a program leave its temporary files here.
+    /// Environment variables that make a program leave its temporary files here.
     std::vector<std::pair<std::string, std::string>> environment() const { return {{"TMPDIR", path().string()}}; }
 
   private:

@@ -61,6 +61,8 @@ std::vector<Problem> small_problems(const std::string& problem) {
         {{"nx", "32"}, {"ny", "24"}, {"nz", "12"}, {"elements", "3"}, {"zones", "3"}, {"rows", "40"}, {"entries", "1080"}, {"batch", "2"}}};
     if (problem.starts_with("corner_force"))  // zones of high orders are large: odd numbers of them, below and above those of a block
         for (Extents& some : extents) some["zones"] = some["zones"] == "45" ? (problem.find("dimension=3") == std::string::npos ? "19" : "5") : "1";
+    if (problem.find(" n=502 k=452 ") != std::string::npos)  // the same text but for numbers, in a fiftieth of the time: full tiles and cut ones, too
+        for (Extents& some : extents) some["n"] = "134", some["k"] = "52";
     if (problem.starts_with("fe_mass")) {  // meshes of equal numbers of elements along all axes
         const Problem whole = built_in_families().parse_problem(problem);
         const std::int64_t dimension = whole.integer("dimension"), order = whole.integer("order");
@@ -165,10 +167,7 @@ TEST(EmittedKernel, IsKeptOfEveryFormOfEveryFamily) {
 // are more than 2 %.
 constexpr std::size_t rare_statements = 3;
 
-// The acoustic kernels for processors still have branches that their configuration decides.
-double expected_share(const GoldenCase& golden) {
-    return golden.target == Target::cpu && golden.problem.starts_with("acoustics_staggered") ? 0.75 : 0.98;
-}
+constexpr double least_share = 0.98;
 
 class SlowEmittedKernels : public ::testing::TestWithParam<GoldenCase> {};
 
@@ -186,10 +185,9 @@ TEST_P(SlowEmittedKernels, HaveNoStatementThatTheirConfigurationRulesOut) {
     const test::Coverage coverage = test::coverage_of(family, problems, config, text, folder.path());
     std::string left;
     for (const auto& line : coverage.left) left += "\n" + line;
-    fmt::print("{}: {} of {} statements executed\n", GetParam().file(), coverage.executed, coverage.statements);
+    fmt::print("{}: {} of {} statements executed{}\n", GetParam().file(), coverage.executed, coverage.statements, left);
     EXPECT_GT(coverage.statements, 5);
-    EXPECT_TRUE(coverage.share() >= expected_share(GetParam()) || coverage.left.size() <= rare_statements)
-        << coverage.share() << " of all; never executed:" << left;
+    EXPECT_TRUE(coverage.share() >= least_share || coverage.left.size() <= rare_statements) << coverage.share() << " of all; never executed:" << left;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SlowEmittedKernels, ::testing::ValuesIn(test::read_golden_cases()), test_name);

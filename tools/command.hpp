@@ -28,7 +28,7 @@ class MissingError : public Error {
     using Error::Error;
 };
 
-/// What a command does after its options were parsed.
+/// The work of a command, after its options were parsed.
 using Action = std::function<Exit(Console&)>;
 
 /// One sub-command: a row of the table in commands.cpp.

@@ -34,7 +34,7 @@ class CompileProgress {
     double shown_ = 0;  // seconds after the begin
 };
 
-/// What to compile ahead of a tuning run: of each problem, the kernels that `hone tune --among` with the same words will choose among.
+/// The kernels to compile ahead of a tuning run: of each problem, the kernels that `hone tune --among` with the same words will choose among.
 struct CompileAhead {
     std::vector<Problem> problems;
     TargetChoice target;
@@ -43,7 +43,7 @@ struct CompileAhead {
     std::string only;        ///< restricts the spaces before; empty: not
 };
 
-/// What became of one problem's kernels.
+/// The result for one problem's kernels.
 struct CompiledAhead {
     std::string problem;               ///< key
     std::int64_t members = 0;          ///< drawn, and the safe configuration

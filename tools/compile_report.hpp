@@ -8,10 +8,10 @@
 
 namespace hone::tools {
 
-/// What the compiler says of each entry point as a table: registers, shared and local memory, spills.
+/// A table of the compiler's report about each entry point: registers, shared and local memory, spills.
 std::string resources_table(const std::vector<EntryResources>& resources);
 
-/// The same as an array of objects, as `hone compile --json` has it under "entries".
+/// The report as an array of objects, as `hone compile --json` has it under "entries".
 Json json_of(const std::vector<EntryResources>& resources);
 
 }  // namespace hone::tools

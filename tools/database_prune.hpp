@@ -10,8 +10,8 @@
 
 namespace hone::tools {
 
-/// What is to go from a database. What no look-up hands out always goes: records that are not verified, and those whose configuration is no member of
-/// today's search space. Records of families that are not known here stay, whatever the rules say.
+/// Rules for removing records from a database. Those that no look-up hands out always go: records that are not verified, and those whose
+/// configuration is no member of today's search space. Records of families that are not known here stay, whatever the rules say.
 struct PruneRules {
     std::string before;                    ///< a date (utc_date): what was measured before it; empty: age does not matter
     bool disturbed = false;                ///< figures that cannot be right (doubt)

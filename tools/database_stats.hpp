@@ -10,7 +10,7 @@
 
 namespace hone::tools {
 
-/// What one device's file of a database amounts to.
+/// Statistics of one device's file of a database.
 struct DeviceStats {
     std::string device;  ///< key of the model
     std::string name;
@@ -36,11 +36,11 @@ struct DeviceStats {
 /// Of records of one device model.
 DeviceStats stats_of(const std::vector<Record>& records, const Families& families);
 
-/// What a record does not say of how it was measured, in words: "seed", "clocks", "ceiling" and so on. What its kind of device or of result cannot
+/// Facts about the measurement that a record lacks, in words: "seed", "clocks", "ceiling" and so on. What its kind of device or of result cannot
 /// have is not missed.
 std::vector<std::string> lacking(const Record& record);
 
-/// What lies in `journals/` of a folder.
+/// The files in `journals/` of a folder.
 struct JournalStats {
     int files = 0;
     int previous = 0;  ///< kept from runs that were begun anew

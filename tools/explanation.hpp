@@ -12,7 +12,8 @@
 
 namespace hone::tools {
 
-/// What a journal says of its search: the story, the model of its times, and what the model and the measurements say of the winner's neighbours.
+/// The explanation of a search by its journal: the story, the model of its times, and what the model and the measurements say of the winner's
+/// neighbours.
 struct SearchExplanation {
     TuningStory story;
     MeasuredSpace measured;
@@ -20,7 +21,7 @@ struct SearchExplanation {
     double explained = 0;            ///< CostModel::explained
     std::string winner;              ///< the recorded winner where the journal has it, else the journal's best
     std::vector<Neighbour> neighbours;
-    /// What a further minute of the search may bring, by the model; absent where it tells nothing, or where the journal has no times.
+    /// The gain that the model expects of a further minute of search; absent where it tells nothing, or where the journal has no times.
     struct FurtherMinute {
         double candidates = 0;  ///< at the rate of this search
         Outlook outlook;        ///< on a gain of 1 %

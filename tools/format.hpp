@@ -25,7 +25,7 @@ double parse_duration(std::string_view text);
 
 /// A part in "80%", "80 %" or "80": 0.8. Throws Error, naming the option, for anything else and for less than 0.
 double parse_percent(const std::string& option, std::string_view text);
-/// The same for a part above 0 % and below 100 %.
+/// Reads a percentage above 0 % and below 100 %.
 double parse_proper_percent(const std::string& option, std::string_view text);
 
 /// One line per pair, the second column aligned and wrapped at 100 columns, or at as many as there are (0: not known). Where these are few, it stands

@@ -9,26 +9,26 @@
 
 namespace hone::tools {
 
-/// What is wrong with a kernel folder, or may be.
+/// A mistake, or a possible one, in a kernel folder.
 struct KernelFinding {
     enum class Kind { mistake, remark };
     Kind kind = Kind::mistake;
     std::string text;
 };
 
-/// What can be seen without running anything: tunables and parameters that nothing uses, arguments that do not occur in a source.
+/// Findings without running anything: tunables and parameters that nothing uses, arguments that do not occur in a source.
 std::vector<KernelFinding> source_findings(const KernelFolder& kernel);
 
-/// What is wrong with a problem's space on a device: safe configuration or constraints that leave nothing, values that no configuration has.
+/// Mistakes in a problem's space on a device: safe configuration or constraints that leave nothing, values that no configuration has.
 std::vector<KernelFinding> space_findings(const KernelFolder& kernel, const Problem& problem, const Limits& limits);
 
 /// The safe configuration and some that are drawn; none where the space cannot be made.
 std::vector<Config> some_members(const Family& family, const Problem& problem, const Limits& limits);
 
-/// What is wrong with the reference: outputs that it does not write, inputs that it changes.
+/// Mistakes of the reference: outputs that it does not write, inputs that it changes.
 std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const Problem& problem);
 
-/// What the compiler says of configurations, for a device that need not be here. With what their entries have to look like.
+/// The compiler's complaints about configurations, for a device that need not be here. With what their entries have to look like.
 std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs,
                                              const Compiler& compiler, const Limits& limits);
 

@@ -9,7 +9,7 @@
 
 namespace hone::tools {
 
-/// What compilers say of the kernels that this hone makes of records' configurations.
+/// The compilers' verdict on the kernels that this hone makes of records' configurations.
 struct KernelTrials {
     std::vector<std::string> failures;  ///< one for each record: why its kernel does not compile; empty: it does, or was not tried
     std::size_t tried = 0;

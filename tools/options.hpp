@@ -15,7 +15,7 @@ namespace hone::tools {
 ///     options.flag("json", settings.json, "print one JSON document");
 ///     options.parse({"dg_volume", "order=3", "--device", "cpu"});
 ///
-/// What is not given keeps the value that its variable holds. A misspelt option is answered with the nearest one,
+/// An option that is not given leaves its variable as it is. A misspelt option is answered with the nearest one,
 /// and every mistake with the command whose help to read.
 class Options {
   public:
@@ -48,7 +48,7 @@ class Options {
         char letter = 0;  ///< of the short form; 0: none
     };
     std::vector<Description> descriptions() const;
-    /// What `--help` calls the positional arguments; empty: there are none.
+    /// The name of the positional arguments in `--help`; empty: there are none.
     const std::string& words_name() const { return words_name_; }
     const std::string& words_help() const { return words_help_; }
     /// The positional arguments, when they are parsed; null: none are taken.

@@ -8,7 +8,7 @@
 
 namespace hone::tools {
 
-/// What the hardware counted while a kernel ran.
+/// A counter of the hardware, read while a kernel ran.
 struct HardwareCounter {
     std::string kernel;
     std::string name;  ///< of the metric, as the profiler has it

@@ -10,7 +10,7 @@
 
 namespace hone::tools {
 
-/// What a new measurement says of a record.
+/// The verdict of a new measurement on a record.
 enum class Verdict {
     holds,       ///< within the tolerance, or within the noise of both measurements
     faster,      ///< beyond both
@@ -37,7 +37,7 @@ struct RecordCheck {
     std::string kept;                ///< why a record that holds keeps its place nevertheless
 };
 
-/// What the surroundings of a measurement are today.
+/// The surroundings of a measurement made now.
 struct Surroundings {
     DeviceFingerprint device;
     std::string version;      ///< of hone

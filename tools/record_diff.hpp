@@ -8,7 +8,7 @@
 
 namespace hone::tools {
 
-/// What became of a result from one set of records to another.
+/// The change of a result from one set of records to another.
 enum class Change { faster, slower, same, unsure, appeared, gone };
 
 std::string name_of(Change change);

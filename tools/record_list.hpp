@@ -40,7 +40,7 @@ struct RecordListing {
 /// fit, a family's problems are divided into groups that share more; where these would be too small, a problem stands above its figures, wrapped.
 void list_records(const std::vector<Record>& records, const RecordListing& how, Console& console);
 
-/// What a reader should know before trusting a record, in a word or two: "disturbed", "busy" (other work on the machine meanwhile), "unsure" (the
+/// Reasons to doubt a record, in a word or two: "disturbed", "busy" (other work on the machine meanwhile), "unsure" (the
 /// interval of its median is wider than 2 % on either side), "old" (a year before `today`, or by an older version of hone than this), "for energy" or
 /// another purpose, "shared" by two devices. Empty: nothing.
 std::string remark(const Record& record, std::chrono::system_clock::time_point today = std::chrono::system_clock::now());

@@ -11,8 +11,8 @@
 
 namespace hone::tools {
 
-/// What measuring a record's configuration again would bring, in words: of what it lacks (lacking, in tools/database_stats.hpp) all that is no fact
-/// of the search; and "kernel", where hone makes another of the configuration than the one that was measured.
+/// Facts that measuring a record's configuration again would bring, in words: of those that it lacks (lacking, in tools/database_stats.hpp) all that
+/// is no fact of the search; and "kernel", where hone makes another of the configuration than the one that was measured.
 std::vector<std::string> worth_measuring(const Record& record, bool same_kernel);
 
 /// One sitting with a record's configuration and the safe one of its problem.

@@ -28,7 +28,7 @@ Json json_of(const Record& record);
 /// Why a record's figures should not be trusted, or an empty string: what the record itself says, or an implausible gain of an older record.
 std::string doubt(const Record& record);
 
-/// What a record was tuned for, where it was not time, and its energy, where it was metered; else an empty string.
+/// The purpose of a record, where it was not time, and its energy, where it was metered; else an empty string.
 std::string energy_line(const Record& record);
 
 }  // namespace hone::tools

@@ -24,7 +24,7 @@ struct NamedRivals {
     std::vector<Rival> rivals;
 };
 
-/// What a report tells of.
+/// The contents of a report.
 struct ReportContents {
     std::string database;         ///< where the records come from, for people
     std::vector<Record> records;  ///< one about each subject

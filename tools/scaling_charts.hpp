@@ -14,13 +14,13 @@ namespace hone::tools {
 /// Joules over seconds of a step: every metered candidate of each journal, and a line through those that no other beats in both. Throws Error where
 /// no candidate was metered.
 SvgChart energy_chart(const std::vector<JournalText>& journals);
-/// The same of records that have their energy, nanojoules over nanoseconds of an update, since their steps differ; a series per family.
+/// Energy over time of records that have it, nanojoules over nanoseconds of an update, since their steps differ; a series per family.
 SvgChart energy_chart(const std::vector<Record>& records);
 
 /// How many times as fast, and at how many times less energy, each problem is computed than by the processor alone: by the GPU alone and by both
 /// together, from records of the three ways, shared ones also by what they say of their devices alone. Throws Error where nothing can be compared.
 SvgChart greenup_chart(const std::vector<Record>& records);
-/// The same over the untuned safe configuration on the same device: what tuning gains in time, and where both were metered in energy. Of records that
+/// Greenup over the untuned safe configuration on the same device: what tuning gains in time, and where both were metered in energy. Of records that
 /// were metered; throws Error where there are none.
 SvgChart greenup_over_untuned_chart(const std::vector<Record>& records);
 

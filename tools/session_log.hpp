@@ -10,7 +10,7 @@
 
 namespace hone::tools {
 
-/// What a run of `hone tune` set out to do.
+/// The plan of a run of `hone tune`.
 struct SessionPlan {
     DeviceFingerprint device;
     std::vector<std::string> problems;  ///< keys
@@ -18,7 +18,7 @@ struct SessionPlan {
     int evaluations = 0;                ///< for each problem; 0: no bound
 };
 
-/// What became of one of its problems.
+/// The result for one of its problems.
 struct SessionStep {
     enum class State {
         waiting,

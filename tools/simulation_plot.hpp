@@ -8,7 +8,7 @@
 
 namespace hone::tools {
 
-/// What several strategies did on one space.
+/// The results of several strategies on one space.
 struct SimulatedSpace {
     RecordedSpace recorded;
     RandomBaseline baseline;

@@ -20,7 +20,7 @@ struct TargetOptions {
     void declare(Options& options);
 };
 
-/// What a command generates for: a device of this machine, or an architecture that need not be here.
+/// The target of a command that generates: a device of this machine, or an architecture that need not be here.
 struct TargetChoice {
     Limits limits;
     std::string architecture;  ///< "sm_90"; for the CPU its instruction set
@@ -51,7 +51,7 @@ Limits generous_limits(const DeviceFingerprint& device);
 /// the models that there are.
 Device recorded_device(const std::string& model, const Database& database);
 
-/// What `make_backend` calls a device: "cpu", "cuda:0".
+/// The name of a device for `make_backend`: "cpu", "cuda:0".
 std::string device_id(const Device& device);
 
 /// A backend for the device; errors as for `find_device`.

@@ -8,7 +8,7 @@
 
 namespace hone::tools {
 
-/// What the tuning of one problem came to.
+/// The result of tuning one problem.
 struct TunedProblem {
     Problem problem;
     TuningResult result;

@@ -19,7 +19,7 @@
 
 namespace hone::tools {
 
-/// What `hone tune` was asked to do.
+/// The request to `hone tune`.
 struct TuneSettings : TuningRequest {
     std::vector<Problem> problems;
     bool skip_tuned = false;  ///< pass over problems that the database answers exactly

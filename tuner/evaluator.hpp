@@ -33,7 +33,7 @@ struct Evaluated {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
-    /// What is to be measured from the next `begin` on; at first the time alone.
+    /// Sets what is measured from the next `begin` on; at first the time alone.
     virtual void set_objective(const Objective& /*objective*/) {}
     /// Sets the problem up before its first candidate. No sampling period is to last longer than `most_seconds`. Throws Error, here or at the first
     /// candidate, when it cannot be set up: the device is too small, say.
@@ -49,7 +49,7 @@ class Evaluator {
         auto outcome = evaluate(prepared.front(), incumbent, stop);
         return outcome ? std::optional(Evaluated{0, std::move(*outcome)}) : std::nullopt;
     }
-    /// What was prepared and not evaluated will not be.
+    /// Gives up candidates that were prepared and not evaluated.
     virtual void abandon() = 0;
     /// Since it was made.
     virtual WaitingTime waiting() const { return {}; }

@@ -17,7 +17,7 @@ std::string to_string(Status status);
 /// Throws Error for anything that `to_string` does not give.
 Status parse_status(const std::string& text);
 
-/// What a reading of a device, and what else the machine did meanwhile, say of a measurement.
+/// Conditions of a measurement, by a reading of the device and by what else the machine did meanwhile.
 Conditions conditions_of(const std::optional<DeviceReading>& reading, const std::string& busy = "");
 
 /// The result of one evaluation.

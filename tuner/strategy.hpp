@@ -11,7 +11,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a strategy thinks that is still to gain.
+/// A strategy's estimate of what is still to gain.
 struct Outlook {
     double chance = 1;  ///< that a member which was not asked costs less than the best told by the part that was asked for
     double gain = 0;    ///< expected: by which part of the best's cost the best of all members is below it; 0.02 is 2 %

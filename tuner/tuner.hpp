@@ -36,7 +36,7 @@ struct TunerSettings {
     bool operator==(const TunerSettings&) const = default;
 };
 
-/// What a tuner looks for and where, beside the space.
+/// The goal of a tuner, and its part of the space.
 struct TunerScope {
     Objective objective;
     std::function<bool(const Config&)> only;  ///< members that it may choose, the safe configuration apart; empty: all
@@ -115,7 +115,7 @@ class Tuner {
     std::optional<Outcome> safe() const;
     /// Candidates reported; what is measured again is not counted.
     int evaluations() const;
-    /// What the strategy thinks that is still to gain, see Strategy::outlook. What it asked for and was not told yet counts as known, so a small
+    /// The strategy's estimate of what is still to gain, see Strategy::outlook. Candidates whose costs are pending count as known, so a small
     /// chance means something once as many reports as the window holds have said so one after another.
     std::optional<Outlook> outlook(double part) const;
     /// Members of the space that may be chosen.

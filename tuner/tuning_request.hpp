@@ -6,8 +6,8 @@
 
 namespace hone::inline v0_1 {
 
-/// What a tuning run searches, and how: what `hone tune` is asked, what a run does (TuningOptions), and what its journal says (RunDescription).
-/// What is not said is the default, or on resumption what the journal says.
+/// The request for a tuning run: `hone tune` reads it, a run obeys it (TuningOptions), and the journal keeps it (RunDescription).
+/// Absent members have their defaults, or on resumption the journal's values.
 struct TuningRequest {
     std::string strategy;               ///< empty: the default
     std::optional<std::uint64_t> seed;  ///< of the search

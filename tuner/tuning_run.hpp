@@ -66,14 +66,14 @@ struct TuningProfile {
     double first_candidate = 0;  ///< until the first candidate was verified and timed; 0: none was
 };
 
-/// What prior knowledge was worth to a run.
+/// The gain of a run by prior knowledge.
 struct PriorGain {
     int members = 0;             ///< promising members that the run began with
     int reached = 0;             ///< evaluations until the run had a candidate within 1 % of the best that it ever measured in its search
     std::optional<int> without;  ///< evaluations that the previous run, which had no prior knowledge, needed for the same cost; absent: not known
 };
 
-/// What a run came to.
+/// The result of a run.
 struct TuningResult {
     TuningProgress progress;
     std::optional<Record> record;    ///< of the best
@@ -84,7 +84,7 @@ struct TuningResult {
     bool interrupted = false;  ///< may go on with `resume`; the record is the best so far
 };
 
-/// What a run asks of its surroundings. All may be left empty.
+/// Functions by which a run reaches its surroundings. All may be left empty.
 struct TuningHooks {
     std::function<double()> clock;      ///< seconds, never going back; default: the system's
     std::function<LoadReading()> load;  ///< of the machine; default: the system's

@@ -48,7 +48,7 @@ struct DeviceSide {
     Limits limits;
 };
 
-/// What became of the records that were merged into a folder.
+/// Counts of the records that were merged into a folder.
 struct MergeCounts {
     int added = 0;     ///< the folder had none about the subject
     int replaced = 0;  ///< better than the folder's
@@ -71,7 +71,7 @@ class Database {
 
     /// All files of a folder; an absent folder is an empty database. Older schema versions are migrated in memory.
     static Database load(const std::filesystem::path& folder, const Families& families);
-    /// The same of several folders. Their records stand side by side, also where they are about the same subject: a look-up takes the nearest answer
+    /// Opens several folders. Their records stand side by side, also where they are about the same subject: a look-up takes the nearest answer
     /// that fits, and among equally near ones (the same grade and distance) one that is not disturbed, then that of the folder that was named first.
     /// So a shipped record never displaces what was measured on this machine in quiet, whatever times it promises, and answers where that is stale.
     static Database load(const std::vector<std::filesystem::path>& folders, const Families& families);

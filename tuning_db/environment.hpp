@@ -9,7 +9,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What an environment variable holds; empty when it is not set.
+/// The value of an environment variable; empty when it is not set.
 inline std::string environment_variable(const char* name) {
     const char* const text = std::getenv(name);
     return text == nullptr ? "" : text;

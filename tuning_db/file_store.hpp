@@ -41,7 +41,7 @@ void synchronise_folder(const std::filesystem::path& folder);
 /// Writes all of it, however many calls that takes. False with the reason in `errno`.
 bool write_all(int descriptor, std::string_view contents);
 
-/// What an `errno` means, e.g. "No space left on device (ENOSPC)".
+/// The meaning of an `errno`, e.g. "No space left on device (ENOSPC)".
 std::string system_message(int error);
 
 /// A call that locks a file failed for another reason than that somebody else holds it: what to say, and what to do about it.

@@ -38,7 +38,7 @@ std::string json_number(double number);
 /// The inverse of `to_json`, strict: types and ranges of every value are checked and the problem is rebuilt by `families`. Throws Error naming
 /// `where`, line and place in the text. A problem of a family that is not in `families` is kept as it stands.
 Record record_from_json(std::string_view text, const Families& families, const std::string& where);
-/// The same for a record inside a larger text.
+/// Reads a record inside a larger text.
 Record read_record(const JsonPlace& place, const Families& families);
 
 /// True for a family that `families` has.

@@ -8,7 +8,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a record's JSON consists of (tuning_db/json.hpp): the strict readers of its parts and the bounds that they keep.
+/// Parts of a record's JSON (tuning_db/json.hpp): their strict readers, and the bounds that they keep.
 namespace json_bounds {
 
 /// Bounds that no honest record reaches; they keep absurd values out of everything that computes with them.

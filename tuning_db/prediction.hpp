@@ -41,7 +41,7 @@ struct Source {
     Config member;        ///< what it proposes here
 };
 
-/// What neighbours suggest for a problem that nobody tuned.
+/// A suggestion by neighbours for a problem that nobody tuned.
 struct Prediction {
     Config config;
     std::vector<Source> sources;  ///< the nearest first

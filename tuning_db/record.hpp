@@ -55,7 +55,7 @@ struct Team {
     bool operator==(const Team&) const = default;
 };
 
-/// What the device and the machine were like while a result was measured. What nobody told is absent.
+/// The state of the device and the machine while a result was measured. Unknown values are absent.
 struct Conditions {
     std::optional<double> sm_megahertz;  ///< clock of the multiprocessors, right after the last sampling period
     std::optional<double> memory_megahertz;
@@ -111,8 +111,8 @@ struct Record {
     int evaluations = 0;                ///< candidates evaluated
     std::string date;                   ///< ISO 8601, UTC: "2026-11-21T14:05:00Z"
     Versions versions;
-    /// What was tuned for, where it was not the least time of one step on this device alone with warm caches: a word that later kinds of results
-    /// choose ("cold", "energy", "hybrid"). Records of different purposes stand side by side; `Database::best` looks at those without one.
+    /// The purpose of the tuning, where it was not the least time of one step on this device alone with warm caches: a word that later kinds of
+    /// results choose ("cold", "energy", "hybrid"). Records of different purposes stand side by side; `Database::best` looks at those without one.
     std::string purpose;
     /// How it was found: "offline" by `hone tune` and the like, "online" inside a running application; empty: not said.
     std::string found;
@@ -147,15 +147,15 @@ double gain(const Record& record);
 /// Energy of a step of the safe configuration over the winner's: its greenup over the untuned kernel; 0 when one of them was not metered.
 double greenup_over_safe(const Record& record);
 
-/// What is wrong with a record's gain over the safe configuration, or an empty string. Beyond 20x on a processor it comes from a busy machine far
-/// more often than from the search: who lends cores to others is slowed down by other factors from one minute to the next. A GPU is not lent in that
-/// way, and 56x was measured there more than once (batched_gemm of 1 x 49 x 2, before its safe configurations depended on the shape): 100x.
+/// Says why a record's gain over the safe configuration is not credible; empty where it is. Beyond 20x on a processor it comes from a busy machine
+/// far more often than from the search: who lends cores to others is slowed down by other factors from one minute to the next. A GPU is not lent in
+/// that way, and 56x was measured there more than once (batched_gemm of 1 x 49 x 2, before its safe configurations depended on the shape): 100x.
 std::string implausible_gain(const Record& record);
 
-/// What sets the threads that a record was measured with apart from those of `device`, in words; empty: nothing.
+/// Says how the threads that a record was measured with differ from those of `device`; empty where they do not.
 std::string other_threads(const Record& record, const DeviceFingerprint& device);
 
-/// What a record is about: device model, problem with its extents, purpose. A database keeps one record of each. A shared step is also about its
+/// The subject of a record: device model, problem with its extents, purpose. A database keeps one record of each. A shared step is also about its
 /// two configurations and its partner, because the share that suits one pair of kernels says little about another.
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose);
 std::string subject(const Record& record);

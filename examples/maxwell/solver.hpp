@@ -26,7 +26,7 @@ std::vector<Problem> stage_problems(const Discretisation& of, Precision precisio
 /// What one kernel came to.
 struct KernelRate {
     std::string name;       ///< of its family
-    std::string found;      ///< "exact, mapping=...": grade of the look-up and configuration
+    std::string found;      ///< "exact, form=...": grade of the look-up and configuration
     double seconds = 0;     ///< of one launch, the fastest
     double operations = 0;  ///< of one launch as the literature counts them, whatever form runs; of a rank its share
     double executed = 0;    ///< that its form really executes

@@ -2,26 +2,28 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <vector>
 
 #include "examples/item_kernels/item_kernels.hpp"
 #include "generator/error.hpp"
 #include "generator/families/poisson7/family.hpp"
 #include "generator/render.hpp"
+#include "runtime/ranks/peer_words.hpp"
 
 namespace hone::examples {
 namespace {
 
 using namespace poisson;
 
-// sum_blocks<sums>(block_sums, blocks, sum): by number modulo the lanes, then these in pairs of neighbours. On a GPU every thread gets them.
+// sum_blocks<sums>(block_sums, blocks, sum): by number modulo the lanes, then these in pairs of neighbours. On a GPU a block's first threads are the
+// lanes, and all get the sums.
 constexpr const char* cuda_sums = R"cpp(
 #define FIRST_THREAD if (threadIdx.x == 0)
 
     __device__ __forceinline__ double sum_of_lanes(double value) {
         __shared__ double of_warp[sum_lanes / 32];
         for (int lanes = 1; lanes < 32; lanes *= 2) value += __shfl_xor_sync(0xffffffffu, value, lanes);
-        if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+        if (threadIdx.x % 32 == 0 && threadIdx.x < sum_lanes) of_warp[threadIdx.x / 32] = value;
         __syncthreads();
         value = of_warp[threadIdx.x % (sum_lanes / 32)];
         for (int lanes = 1; lanes < sum_lanes / 32; lanes *= 2) value += __shfl_xor_sync(0xffffffffu, value, lanes);
@@ -31,11 +33,11 @@ constexpr const char* cuda_sums = R"cpp(
 
     template <int sums>
     __device__ __forceinline__ void sum_blocks(const real* block_sums, int blocks, double (&sum)[sums]) {
-        for (int s = 0; s < sums; ++s) {
-            sum[s] = 0;
-            for (int n = threadIdx.x; n < blocks; n += sum_lanes) sum[s] += double(block_sums[(long long)n * sums + s]);
-            sum[s] = sum_of_lanes(sum[s]);
-        }
+        for (int s = 0; s < sums; ++s) sum[s] = 0;
+#pragma unroll 8
+        for (int n = threadIdx.x < sum_lanes ? threadIdx.x : blocks; n < blocks; n += sum_lanes)
+            for (int s = 0; s < sums; ++s) sum[s] += double(block_sums[(long long)n * sums + s]);
+        for (int s = 0; s < sums; ++s) sum[s] = sum_of_lanes(sum[s]);
     }
 )cpp";
 
@@ -61,12 +63,26 @@ constexpr const char* words = R"cpp(
     }
 )cpp";
 
-std::string next_of(const char* half) {
+constexpr int sharing_threads = 1024;  // of the one block that gathers first
+
+// `by_kernels`: gathers the sums of all ranks' blocks first.
+std::string next_of(const char* half, bool by_kernels) {
     const bool residual = std::string_view(half) == "residual";
     Holes holes;
     if (residual) holes.emplace_back("keep_in_history", Block().line("history[iteration % {}] = real(residual_square);", history_words));
     Block kernel;
-    kernel.open(fmt::format("KERNEL {}(const real* block_sums, real* scalars, real* history, int nx, int ny, int nz, int first, int last)", half));
+    const char* const pointers = "const real* block_sums, real* scalars, real* history";
+    const char* const numbers = "int nx, int ny, int nz, int first, int last";
+    if (by_kernels) {
+        kernel.open(
+            fmt::format("KERNEL share_{}({}, const real* own, unsigned* const* boxes, unsigned* done, {}, int words, int ranks, int rank, "
+                        "int data, int flags, int epoch)",
+                        half, pointers, numbers));
+        kernel.text("share_words(own, words / int(sizeof(real) / 4), boxes, done, ranks, rank, data, flags, epoch);");
+        kernel.text("await_words(boxes, ranks, rank, flags, epoch);");
+    } else {
+        kernel.open(fmt::format("KERNEL {}({}, {})", half, pointers, numbers));
+    }
     kernel.line("double sum[{}];", residual ? 3 : 1);
     kernel.text("sum_blocks(block_sums, last - first, sum);");
     kernel.text("for (double& each : sum) each = each * cells_per_block / (double(nx) * ny * nz);");
@@ -78,45 +94,60 @@ std::string next_of(const char* half) {
 
 }  // namespace
 
-KernelSource NextScalars::source(Target target, Precision precision) {
+KernelSource NextScalars::source(Target target, Precision precision, bool by_kernels) {
     KernelSource source;
     source.target = target;
     source.precision = precision;
-    source.text = item_kernels("What follows from the sums of an iteration, those of all ranks.", target, precision,
-                               fmt::format("constexpr int sum_lanes = {}, cells_per_block = {};\n{}{}{}{}", item_threads, cells_per_block, words,
-                                           target == Target::cuda ? cuda_sums : cpu_sums, next_of("direction"), next_of("residual")));
+    const std::string text = fmt::format("constexpr int sum_lanes = {}, cells_per_block = {};\n{}{}{}{}{}", item_threads, cells_per_block, words,
+                                         target == Target::cuda ? cuda_sums : cpu_sums, by_kernels ? PeerWords::device_functions() : "",
+                                         next_of("direction", by_kernels), next_of("residual", by_kernels));
+    source.text = item_kernels("What follows from the sums of an iteration, those of all ranks.", target, precision, text);
     source.arrays = {{"block_sums", Access::in, 0, "", ""}, {"scalars", Access::inout, 0, "", ""}, {"history", Access::inout, 0, "", ""}};
+    if (by_kernels)
+        for (const char* name : {"own", "boxes", "done"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     source.scalars = {{"nx", 0}, {"ny", 0}, {"nz", 0}};
-    for (const char* entry : {"direction", "residual"}) {
-        source.entries.emplace_back(entry);
-        source.step.push_back({.entry = entry, .block = {item_threads, 1, 1}, .constants = {}});
+    for (const char* half : {"direction", "residual"}) {
+        source.entries.push_back(by_kernels ? fmt::format("share_{}", half) : half);
+        source.step.push_back({.entry = source.entries.back(),
+                               .grid = {1, 1, 1},
+                               .block = {by_kernels ? sharing_threads : item_threads, 1, 1},
+                               .constants = std::vector<int>(by_kernels ? 6 : 0)});
     }
     return source;
 }
 
-NextScalars::NextScalars(Backend& backend, Precision precision, int nx, int ny, int nz) : nx_(nx), ny_(ny), nz_(nz) {
-    const CompileOutcome outcome = backend.compiler().compile(source(backend.device().limits.target, precision));
+NextScalars::NextScalars(Backend& backend, Precision precision, int nx, int ny, int nz, bool by_kernels)
+    : nx_(nx), ny_(ny), nz_(nz), source_(source(backend.device().limits.target, precision, by_kernels)) {
+    const CompileOutcome outcome = backend.compiler().compile(source_);
     if (!outcome.ok)
         throw Error("the kernels of conjugate gradients' scalars", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
     module_ = backend.load(outcome.code);
-    direction_ = module_->entry("direction");
-    residual_ = module_->entry("residual");
 }
 
-void NextScalars::launch(int entry, const void* block_sums, void* scalars, void* history) const {
-    int nx = nx_, ny = ny_, nz = nz_, first = 0;
-    int last = static_cast<int>((nz + chunk_planes - 1) / chunk_planes * blocks_of_chunk(nx, ny));
-    std::array<void*, 8> arguments{
-        static_cast<void*>(&block_sums), static_cast<void*>(&scalars), static_cast<void*>(&history), &nx, &ny, &nz, &first, &last};
-    module_->launch(entry, {1, 1, 1}, {item_threads, 1, 1}, 0, {}, arguments.data());
+int NextScalars::blocks() const {
+    return static_cast<int>((nz_ + chunk_planes - 1) / chunk_planes * blocks_of_chunk(nx_, ny_));
 }
 
-void NextScalars::after_direction(const void* block_sums, void* scalars, void* history) const {
-    launch(direction_, block_sums, scalars, history);
+void NextScalars::launch(std::size_t half, DeviceGather& gather, const void* own, void* scalars, void* history) const {
+    PeerWords* const peers = gather.for_kernels();
+    PeerWords::Turn turn = peers != nullptr ? peers->next() : PeerWords::Turn{};
+    const void* all = peers != nullptr ? turn.all : gather.gather(own);
+    int nx = nx_, ny = ny_, nz = nz_, first = 0, last = blocks();
+    std::vector<void*> arguments{static_cast<void*>(&all), static_cast<void*>(&scalars), static_cast<void*>(&history)};
+    if (peers != nullptr)
+        arguments.insert(arguments.end(), {static_cast<void*>(&own), static_cast<void*>(&turn.boxes), static_cast<void*>(&turn.done)});
+    arguments.insert(arguments.end(), {&nx, &ny, &nz, &first, &last});
+    if (peers != nullptr) arguments.insert(arguments.end(), {&turn.words, &turn.ranks, &turn.rank, &turn.data, &turn.flags, &turn.epoch});
+    const Launch& how = source_.step[half];
+    module_->launch(module_->entry(how.entry), how.grid, how.block, 0, {}, arguments.data());
 }
 
-void NextScalars::after_residual(const void* block_sums, void* scalars, void* history) const {
-    launch(residual_, block_sums, scalars, history);
+void NextScalars::after_direction(DeviceGather& gather, const void* own, void* scalars, void* history) const {
+    launch(0, gather, own, scalars, history);
+}
+
+void NextScalars::after_residual(DeviceGather& gather, const void* own, void* scalars, void* history) const {
+    launch(1, gather, own, scalars, history);
 }
 
 }  // namespace hone::examples

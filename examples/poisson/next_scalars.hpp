@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "runtime/backend.hpp"
+#include "runtime/ranks/device_gather.hpp"
 
 namespace hone::examples {
 
@@ -11,22 +13,26 @@ namespace hone::examples {
 class NextScalars {
   public:
     /// The kernels' text, for tests: `direction` and `residual`, of (block_sums, scalars, history, nx, ny, nz, first, last), where block_sums are
-    /// those of the whole grid, [blocks][sums], numbers first to last.
-    static KernelSource source(Target target, Precision precision);
+    /// those of the whole grid, [blocks][sums], numbers first to last. `by_kernels`, on GPUs: `share_direction` and `share_residual`, which gather
+    /// the block_sums first, as PeerWords says (own, boxes and done after history; words, ranks, rank, data, flags and epoch after last).
+    static KernelSource source(Target target, Precision precision, bool by_kernels = false);
 
-    /// For a grid of nx x ny x nz cells in all. Throws Error with the compiler's reason when they do not compile.
-    NextScalars(Backend& backend, Precision precision, int nx, int ny, int nz);
+    /// For a grid of nx x ny x nz cells in all; `by_kernels`: for gatherings that have a way for kernels. Throws Error with the compiler's reason
+    /// when they do not compile.
+    NextScalars(Backend& backend, Precision precision, int nx, int ny, int nz, bool by_kernels);
 
-    /// gamma and alpha; delta, beta, the mean and the history (poisson::scalar). Queued on the default stream.
-    void after_direction(const void* block_sums, void* scalars, void* history) const;
-    void after_residual(const void* block_sums, void* scalars, void* history) const;
+    /// gamma and alpha; delta, beta, the mean and the history (poisson::scalar), of the sums of all ranks' blocks; `own`: those of this rank's.
+    /// Queued on the default stream.
+    void after_direction(DeviceGather& gather, const void* own, void* scalars, void* history) const;
+    void after_residual(DeviceGather& gather, const void* own, void* scalars, void* history) const;
 
   private:
-    void launch(int entry, const void* block_sums, void* scalars, void* history) const;
+    int blocks() const;
+    void launch(std::size_t half, DeviceGather& gather, const void* own, void* scalars, void* history) const;
 
     int nx_, ny_, nz_;
+    KernelSource source_;
     std::unique_ptr<Module> module_;
-    int direction_ = 0, residual_ = 0;
 };
 
 }  // namespace hone::examples

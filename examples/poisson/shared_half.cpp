@@ -27,13 +27,13 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
     };
     std::int64_t first = slab.begin(), last = slab.end();
     if (slab.below > 0) {
-        edges_.push_back(part(0, first));
+        beyond_.push_back(part(0, first));
         const std::int64_t edge = std::min<std::int64_t>(first + chunk_planes, last);
         edges_.push_back(part(first, edge));
         first = edge;
     }
     if (slab.above > 0) {
-        edges_.push_back(part(last, slab.stored()));
+        beyond_.push_back(part(last, slab.stored()));
         // The last chunk, which may be a part of one.
         const std::int64_t edge = std::max(first, slab.begin() + (slab.layers() - 1) / chunk_planes * chunk_planes);
         if (edge < last) edges_.push_back(part(edge, last));
@@ -45,7 +45,9 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
 void SharedHalf::launch(HaloExchange& halo) const {
     const Stream beside = halo.fork();
     for (const Part& part : edges_) part.kernel.launch(part.first, part.last, beside);
-    halo.begin({&travels_, 1});
+    halo.begin({&travels_, 1}, [this](Stream stream) {
+        for (const Part& part : beyond_) part.kernel.launch(part.first, part.last, stream);
+    });
     for (const Part& part : interior_) part.kernel.launch(part.first, part.last);
     halo.end();
 }

@@ -30,7 +30,7 @@ class SharedHalf {
         BoundKernel kernel;
         std::int64_t first, last;
     };
-    std::vector<Part> edges_, interior_;
+    std::vector<Part> beyond_, edges_, interior_;  // the neighbours' planes, own chunks next to them, the others
     void* travels_;
     DeviceArray sums_, unused_sums_;
 };

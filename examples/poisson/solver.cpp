@@ -195,7 +195,8 @@ struct PoissonSolver::State {
             ranks, backend, rows, HaloLayout{.strides = {1, pitch, plane_words()}, .origin = own_begin(), .word_bytes = bytes_per_word(precision)});
         sums_of_directions = gather_of(1);
         sums_of_residuals = gather_of(3);
-        next_scalars = std::make_unique<NextScalars>(backend, precision, system.nx, system.ny, static_cast<int>(partition.cells[2]));
+        next_scalars = std::make_unique<NextScalars>(backend, precision, system.nx, system.ny, static_cast<int>(partition.cells[2]),
+                                                     sums_of_directions->for_kernels() != nullptr);
     }
     // Of so many sums of each of the grid's blocks.
     std::unique_ptr<DeviceGather> gather_of(int sums) const {
@@ -367,14 +368,14 @@ struct PoissonSolver::State {
         const auto parity = static_cast<std::size_t>(n % 2);
         if (!shared()) return directions[parity].launch();
         shared_directions[parity].launch(*halo);
-        next_scalars->after_direction(sums_of_directions->gather(shared_directions[parity].block_sums()), data("scalars"), data("history"));
+        next_scalars->after_direction(*sums_of_directions, shared_directions[parity].block_sums(), data("scalars"), data("history"));
     }
 
     void residual_half(int n) {
         const auto parity = static_cast<std::size_t>(n % 2);
         if (!shared()) return residuals[parity].launch();
         shared_residuals[parity].launch(*halo);
-        next_scalars->after_residual(sums_of_residuals->gather(shared_residuals[parity].block_sums()), data("scalars"), data("history"));
+        next_scalars->after_residual(*sums_of_residuals, shared_residuals[parity].block_sums(), data("scalars"), data("history"));
     }
 
     // The first residual of the b in r0 and, for a singular system, the same without its mean. Returns how many residual halves that took.

@@ -27,7 +27,7 @@ class CompiledHeaders {
     /// `compiler` with `options` as kernels are compiled; `machine`: what else the compiler's output depends on. The cache must outlive it.
     CompiledHeaders(HeaderUse use, const DiskCache& cache, std::string compiler, std::vector<std::string> options, const std::string& machine);
 
-    /// What to add to the options for this text; nothing when its headers are not there. A compilation that fails with them is to be done without.
+    /// Options to add for this text; nothing when its headers are not there. A compilation that fails with them is to be done without.
     std::vector<std::string> options_for(std::string_view text, double timeout_seconds);
 
   private:

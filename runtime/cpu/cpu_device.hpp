@@ -7,7 +7,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What /proc/cpuinfo says of the processor.
+/// The processor by /proc/cpuinfo.
 struct CpuInfo {
     std::string name;               ///< "AMD EPYC 9B14"; Arm: implementer and part, e.g. "Arm 0x41 part 0xd4f"
     std::string flags;              ///< instruction-set flags, in the kernel's order

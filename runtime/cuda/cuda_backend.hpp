@@ -22,7 +22,7 @@ std::vector<Device> cuda_devices(std::string& missing);
 std::unique_ptr<Backend> make_cuda_backend(int index, DiskCache& cache);
 
 namespace cuda {
-/// The same with libraries of the caller's choice.
+/// Lists devices by libraries of the caller's choice.
 std::vector<Device> cuda_devices(std::string& missing, const LibraryCandidates& candidates);
 std::unique_ptr<Backend> make_cuda_backend(int index, DiskCache& cache, const LibraryCandidates& candidates);
 }  // namespace cuda

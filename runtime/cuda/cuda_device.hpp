@@ -7,7 +7,7 @@
 
 namespace hone::inline v0_1::cuda {
 
-/// What the driver says of device `index`, without making a context. `compiler` is NVRTC's name, for the fingerprint. Throws Error when the driver
+/// Describes device `index` by the driver, without making a context. `compiler` is NVRTC's name, for the fingerprint. Throws Error when the driver
 /// refuses.
 Device describe_device(const Driver& driver, int index, const std::string& compiler);
 

@@ -17,7 +17,7 @@ struct StreamHandle;
 using DevicePointer = unsigned long long;
 using Result = int;
 
-// What another process opens memory and events by.
+// Handles by which another process opens memory and events.
 struct IpcMemoryHandle {
     char bytes[64];
 };

@@ -9,7 +9,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What NVIDIA's management library says of a device at one moment; what it does not tell is absent.
+/// One reading of a device by NVIDIA's management library; what it does not tell is absent.
 struct DeviceReading {
     std::optional<double> power_watts;
     std::optional<double> sm_megahertz;

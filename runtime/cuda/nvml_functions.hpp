@@ -38,7 +38,7 @@ struct NvmlFieldValue {
     row(temperature, nvmlDeviceGetTemperature, int, (NvmlDevice* device, int sensor, unsigned int* celsius))                 \
     row(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int, (NvmlDevice* device, unsigned long long* reasons))
 
-// What older drivers lack: the board's energy since the driver was loaded, and readings by number.
+// Functions that older drivers lack: the board's energy since the driver was loaded, and readings by number.
 #define HONE_NVML_FURTHER_FUNCTIONS(row)                                                                                     \
     row(total_energy, nvmlDeviceGetTotalEnergyConsumption, int, (NvmlDevice* device, unsigned long long* millijoules))       \
     row(field_values, nvmlDeviceGetFieldValues, int, (NvmlDevice* device, int count, NvmlFieldValue* values))

@@ -14,11 +14,11 @@
 #include "generator/search_space.hpp"
 #include "runtime/kernel_folder/expression.hpp"
 
-/// What a kernel folder's family.json says (docs/your-own-kernel.md, tuning_db/schema/family-1.schema.json), as values: nothing here is compiled or
-/// run.
+/// The contents of a kernel folder's family.json (docs/your-own-kernel.md, tuning_db/schema/family-1.schema.json), as values: nothing here is
+/// compiled or run.
 namespace hone::inline v0_1::kernel_folder {
 
-/// What an array holds before a step.
+/// Contents of an array before a step.
 struct Fill {
     enum class Kind { none, random, constant, file };
     Kind kind = Kind::none;
@@ -40,7 +40,7 @@ struct Argument {
     bool integers() const { return type == ValueType::i32; }
 };
 
-/// What a function is given, where its list of arguments is the folder's own ("wrapped"): an array, or a number.
+/// An argument of a function whose list of arguments is the folder's own ("wrapped"): an array, or a number.
 struct Passed {
     int array = -1;    ///< place among the arguments; -1: a number
     std::string name;  ///< of a number
@@ -96,7 +96,7 @@ struct Side {
     bool has_team = false;
 };
 
-/// What the kernel is compared with.
+/// The reference that the kernel is compared with.
 struct ReferenceSource {
     enum class Kind { stored, source, library, python };
     Kind kind = Kind::stored;  ///< answers that lie in files; else what has the function

@@ -20,7 +20,7 @@ const std::vector<std::string>& limit_names();
 /// A parameter's or a tunable's value as expressions have it.
 PythonValue python_value(const Value& value);
 
-/// What the names of an expression stand for: parameters of a problem, `word_bytes` (4 or 8) and `roundoff` (2^-24 or 2^-53) of its precision, and,
+/// Values for the names in an expression: parameters of a problem, `word_bytes` (4 or 8) and `roundoff` (2^-24 or 2^-53) of its precision, and,
 /// where they are given, tunables of a configuration and limits of a device. All must outlive it.
 class Values {
   public:
@@ -46,7 +46,7 @@ class Expression {
     Expression() = default;
     /// Of a JSON number, or of a text in which no other names than these occur. Throws Error, naming the nearest.
     Expression(const JsonPlace& place, const std::vector<std::string>& names);
-    /// The same of a text with its place.
+    /// Reads `text`; `where` names its place in errors.
     Expression(const std::string& text, const std::string& where, const std::vector<std::string>& names);
 
     bool given() const { return expression_ != nullptr; }

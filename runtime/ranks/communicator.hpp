@@ -54,7 +54,7 @@ class Communicator {
 
     /// Everybody's words, in the order of ranks: of rank r `counts[r]`. Bits are carried, not values. Throws Error for spans of other lengths.
     virtual void all_gather(std::span<const double> own, std::span<const int> counts, std::span<double> all) = 0;
-    /// What rank `root` has, to all.
+    /// Sends the bytes of rank `root` to all.
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void barrier() = 0;
 };
@@ -67,7 +67,7 @@ double all_reduce(Communicator& communicator, Reduction reduction, double own);
 
 /// Everybody's bytes one after the other, in the order of ranks, on rank 0; nothing on the others.
 std::vector<std::byte> gather_on_first(Communicator& communicator, std::span<const std::byte> own);
-/// The same of words.
+/// Sends the words of rank `root` to all.
 template <typename Word>
 std::vector<Word> gather_on_first(Communicator& communicator, std::span<const Word> own) {
     const std::vector<std::byte> bytes = gather_on_first(communicator, std::as_bytes(own));
@@ -82,7 +82,7 @@ void expect_same_on_all_ranks(Communicator& communicator, const std::string& wha
 /// As many counts as there are ranks, all of them `count`.
 std::vector<int> equal_counts(const Communicator& communicator, int count);
 
-/// What every implementation of all_gather and begin_exchange asks of its arguments. Throws Error.
+/// Checks the arguments of all_gather and begin_exchange, for every implementation. Throws Error.
 void check_all_gather(const Communicator& communicator, std::size_t own, std::span<const int> counts, std::size_t all);
 void check_exchange(const Communicator& communicator, std::span<const Send> sends, std::span<const Receive> receives);
 

@@ -32,12 +32,12 @@ double seconds_per_exchange(Communicator& communicator, Backend& backend, Device
     const DeviceArray message(backend, bytes);
     backend.fill(message.data(), 0, bytes);
     const std::vector sizes(channels, std::vector<DeviceMail::Sizes>{{bytes, bytes}});
+    std::vector<DeviceMail::Words> words;
+    for (std::size_t channel = 0; channel < channels; ++channel) words.push_back({channel, 0, message.data()});
     return seconds_of(communicator, backend, calls, in_a_row, [&] {
         mail.prepare(sizes);
-        for (std::size_t channel = 0; channel < channels; ++channel) backend.copy(mail.out(channel, 0), message.data(), bytes);
-        mail.send();
-        mail.receive();
-        for (std::size_t channel = 0; channel < channels; ++channel) backend.copy(message.data(), mail.in(channel, 0), bytes);
+        mail.send(words);
+        mail.receive(words);
     });
 }
 
@@ -64,8 +64,22 @@ DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, M
     std::vector<DeviceMail::Channel> channels{{next, 0, 1}, {last, 1, 0}};
     if (size == 2) channels = {{next, 0, 0}};
     DeviceCosts costs;
-    // Peers that do not work are found out, not asked for: that would end the run.
-    DeviceMail mail(communicator, backend, channels, way == MessageWay::peer ? MessageWay::best : way);
+    const bool by_peers = way == MessageWay::copies || way == MessageWay::stores || way == MessageWay::spin;
+    if (by_peers) {
+        // Peers that do not work are found out, not asked for: that would end the run.
+        DeviceMail trial(communicator, backend, channels, MessageWay::best);
+        trial.prepare(std::vector(channels.size(), std::vector<DeviceMail::Sizes>{{small_message, small_message}}));
+        for (std::size_t channel = 0; channel < channels.size(); ++channel) {
+            if (trial.way(channel) != "peer")
+                costs.missing = trial.why_not_peer(channel);
+            else if (way != MessageWay::copies && !trial.has_flags(channel))
+                costs.missing = "only between processes whose streams can wait for words of memory";
+        }
+        const double lacking = all_reduce(communicator, Reduction::largest, costs.missing.empty() ? 0 : 1);
+        if (lacking > 0 && costs.missing.empty()) costs.missing = "not between all ranks";
+        if (lacking > 0) return costs;
+    }
+    DeviceMail mail(communicator, backend, channels, way);
     try {
         costs.message = seconds_per_exchange(communicator, backend, mail, channels.size(), small_message, 100);
     } catch (const Error& error) {  // on all ranks, where there is no NCCL
@@ -73,23 +87,19 @@ DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, M
         costs.missing = error.what();
         return costs;
     }
-    for (std::size_t channel = 0; channel < channels.size(); ++channel)
-        if (way == MessageWay::peer && mail.way(channel) != "peer") costs.missing = mail.why_not_peer(channel);
-    const double lacking = all_reduce(communicator, Reduction::largest, costs.missing.empty() ? 0 : 1);
-    if (lacking > 0 && costs.missing.empty()) costs.missing = "not between all ranks";
-    if (lacking > 0) return costs;
     costs.face = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50);
     costs.queued_face = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50, true);
     costs.bytes_per_second =
         static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 5);
-    costs.gathering = seconds_per_gathering(communicator, backend, way == MessageWay::peer ? MessageWay::best : way, 100);
+    costs.gathering = seconds_per_gathering(communicator, backend, way, 100);
     return costs;
 }
 
 std::string device_costs_text(Communicator& communicator, Backend& backend) {
     const auto of = [&](MessageWay way) { return text(measure_device_costs(communicator, backend, way)); };
-    const std::string peer = of(MessageWay::peer), nccl = of(MessageWay::nccl), host = of(MessageWay::host);
-    return fmt::format("peer: {}; nccl: {}; host: {}", peer, nccl, host);
+    const std::string copies = of(MessageWay::copies), stores = of(MessageWay::stores), spin = of(MessageWay::spin), nccl = of(MessageWay::nccl),
+                      host = of(MessageWay::host);
+    return fmt::format("copies: {}; stores: {}; spin: {}; nccl: {}; host: {}", copies, stores, spin, nccl, host);
 }
 
 }  // namespace hone::inline v0_1

@@ -8,7 +8,8 @@
 
 namespace hone::inline v0_1 {
 
-/// What messages between the GPUs of ranks take by one way, when they do nothing else, both ways at once with the next rank and the one before.
+/// Times of messages between the GPUs of ranks that do nothing else, for one way of sending them; both ways at once with the next rank and the one
+/// before.
 struct DeviceCosts {
     std::string missing;          ///< why there is no such way; empty: there is
     double message = 0;           ///< seconds of 8 bytes until this rank's device has them, which the host waits for

@@ -7,6 +7,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/ranks/device_mail.hpp"
+#include "runtime/ranks/peer_words.hpp"
 
 namespace hone::inline v0_1 {
 
@@ -30,6 +31,9 @@ class DeviceGather {
     /// Of this rank's words as the default stream leaves them. What is queued there from now on finds those of all ranks in the memory that it
     /// returns, until the next call. All ranks call it.
     const void* gather(const void* own);
+    /// Where a kernel of the caller's can gather by itself and use the words in the same launch: what it does that by. Null: there is no such way, or
+    /// it is not asked for.
+    PeerWords* for_kernels() const;
 
   private:
     struct State;

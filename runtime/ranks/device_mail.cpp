@@ -11,6 +11,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/peer_memory.hpp"
+#include "runtime/ranks/message_kernels.hpp"
 #include "runtime/ranks/nccl_ranks.hpp"
 #include "tuning_db/environment.hpp"
 
@@ -75,9 +76,10 @@ struct DeviceMail::State {
     void* pinned = nullptr;
     std::int64_t pinned_bytes = 0;
     std::vector<std::int64_t> told_out, told_in;  // what peers say of a message: its length
+    MessageKernels kernels;
 
     State(Communicator& ranks, Backend& of, const std::vector<Channel>& channels, MessageWay way, Stream on)
-        : communicator(ranks), backend(of), wish(way), stream(on) {
+        : communicator(ranks), backend(of), wish(way), stream(on), kernels(of, on) {
         for (const Channel& channel : channels) lines.emplace_back().channel = channel;
         told_out.resize(lines.size());
         told_in.resize(lines.size());
@@ -122,7 +124,7 @@ struct DeviceMail::State {
 
     void expect_wish(std::span<Line* const> of) const {
         for (const Line* line : of)
-            if ((wish == MessageWay::peer || wish == MessageWay::events) && line->by_host)
+            if (wish != MessageWay::best && wish != MessageWay::host && line->by_host)
                 throw Error(fmt::format("messages from rank {} to rank {}", communicator.rank(), line->channel.neighbour),
                             "peers are asked for, and there is no such way: " + line->reason, "leave HONE_MESSAGES away, or use GPUs of one host");
     }
@@ -302,7 +304,61 @@ struct DeviceMail::State {
         nccl->exchange(sends, receives, stream);
     }
 
-    void send() {
+    // Whether kernels raise a line's flag, and wait for it.
+    bool raises(const Line& line) const { return line.by_flags && (wish == MessageWay::stores || wish == MessageWay::spin); }
+    bool spins(const Line& line) const { return line.by_flags && wish == MessageWay::spin && line.theirs->is_apart(); }
+
+    std::int64_t bytes_out(const Words& words) const { return lines.at(words.channel).pieces.at(words.piece).out; }
+    std::int64_t bytes_in(const Words& words) const { return lines.at(words.channel).pieces.at(words.piece).in; }
+    static MessageWords of(const Words& words, std::int64_t bytes) { return {words.field, words.places, bytes / words.bytes, words.bytes}; }
+    // For each of the words whether no others of their channel come after them, or before.
+    static bool is_last(std::span<const Words> all, std::size_t n) {
+        return std::none_of(all.begin() + static_cast<std::ptrdiff_t>(n) + 1, all.end(),
+                            [&](const Words& words) { return words.channel == all[n].channel; });
+    }
+    static bool is_first(std::span<const Words> all, std::size_t n) {
+        return std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n),
+                            [&](const Words& words) { return words.channel == all[n].channel; });
+    }
+
+    void send(std::span<const Words> from) {
+        std::vector<bool> raised(lines.size());
+        for (std::size_t n = 0; n < from.size(); ++n) {
+            const Words& words = from[n];
+            Line& line = lines.at(words.channel);
+            std::byte* const message = line.out.at(words.piece);
+            if (raises(line)) {
+                raised[words.channel] = is_last(from, n);
+                kernels.put(of(words, bytes_out(words)), message,
+                            raised[words.channel] ? MessageFlag{line.theirs->flag(), ++line.sent} : MessageFlag{});
+            } else if (words.places != nullptr) {
+                kernels.put(of(words, bytes_out(words)), message);
+            } else {
+                backend.copy(message, words.field, bytes_out(words), stream);
+            }
+        }
+        send(raised);
+    }
+
+    void receive(std::span<const Words> to) {
+        std::vector<bool> awaited(lines.size());
+        for (const Words& words : to) awaited[words.channel] = spins(lines.at(words.channel));
+        receive(awaited);
+        for (std::size_t n = 0; n < to.size(); ++n) {
+            const Words& words = to[n];
+            Line& line = lines.at(words.channel);
+            const std::byte* const message = line.in.at(words.piece);
+            if (awaited[words.channel] && is_first(to, n))
+                kernels.take(of(words, bytes_in(words)), message, {line.mine->flag(), ++line.received});
+            else if (words.places != nullptr || raises(line))
+                kernels.take(of(words, bytes_in(words)), message);
+            else
+                backend.copy(words.field, message, bytes_in(words), stream);
+        }
+    }
+
+    // `raised`: the lines whose flags a kernel raises.
+    void send(const std::vector<bool>& raised) {
         if (nccl) return exchange_by_nccl();
         std::vector<Send> sends;
         std::vector<Receive> receives;
@@ -316,7 +372,10 @@ struct DeviceMail::State {
                 if (in > 0) receives.push_back({channel.neighbour, channel.tag_in, {line.in[piece], static_cast<std::size_t>(in)}});
             }
             if (line.by_host) continue;
-            line.by_flags ? line.theirs->set_flag(++line.sent, stream) : line.mine->record(turn, stream, line.theirs->is_outside());
+            if (!line.by_flags)
+                line.mine->record(turn, stream, line.theirs->is_outside());
+            else if (!raised[n])
+                line.theirs->set_flag(++line.sent, stream);
             if (line.by_flags && line.is_told) continue;
             told_out[n] = line.said.out;
             sends.push_back({channel.neighbour, channel.tag_out, std::as_bytes(std::span(&told_out[n], 1))});
@@ -326,7 +385,8 @@ struct DeviceMail::State {
         if (is_open) communicator.begin_exchange(sends, receives);
     }
 
-    void receive() {
+    // `awaited`: the lines whose flags a kernel waits for.
+    void receive(const std::vector<bool>& awaited) {
         if (nccl) return;
         if (std::exchange(is_open, false)) communicator.end_exchange();
         for (std::size_t n = 0; n < lines.size(); ++n) {
@@ -338,7 +398,10 @@ struct DeviceMail::State {
                                         line.channel.tag_in, communicator.rank(), line.said.in),
                             "sender and receiver must agree");
             line.is_told = true;
-            line.by_flags ? line.mine->await_flag(++line.received, stream) : line.theirs->wait(turn, stream);
+            if (!line.by_flags)
+                line.theirs->wait(turn, stream);
+            else if (!awaited[n])
+                line.mine->await_flag(++line.received, stream);
         }
     }
 };
@@ -347,10 +410,14 @@ MessageWay asked_message_way() {
     const std::string word = environment_variable("HONE_MESSAGES");
     if (word.empty() || word == "best") return MessageWay::best;
     if (word == "peer") return MessageWay::peer;
+    if (word == "copies") return MessageWay::copies;
+    if (word == "stores") return MessageWay::stores;
+    if (word == "spin") return MessageWay::spin;
     if (word == "events") return MessageWay::events;
     if (word == "nccl") return MessageWay::nccl;
     if (word == "host") return MessageWay::host;
-    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, events, nccl or host");
+    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word),
+                "use best, peer, copies, stores, spin, events, nccl or host");
 }
 
 bool edges_go_beside(bool usually) {
@@ -379,13 +446,22 @@ std::byte* DeviceMail::in(std::size_t channel, std::size_t piece) const {
     return state_->lines.at(channel).in.at(piece);
 }
 void DeviceMail::send() {
-    state_->send();
+    state_->send(std::vector<bool>(state_->lines.size()));
 }
 void DeviceMail::receive() {
-    state_->receive();
+    state_->receive(std::vector<bool>(state_->lines.size()));
+}
+void DeviceMail::send(std::span<const Words> from) {
+    state_->send(from);
+}
+void DeviceMail::receive(std::span<const Words> to) {
+    state_->receive(to);
 }
 std::string DeviceMail::way(std::size_t channel) const {
     return state_->nccl ? "nccl" : state_->lines.at(channel).by_host ? "host" : "peer";
+}
+bool DeviceMail::has_flags(std::size_t channel) const {
+    return state_->lines.at(channel).by_flags;
 }
 std::string DeviceMail::why_not_peer(std::size_t channel) const {
     return state_->lines.at(channel).reason;

@@ -12,10 +12,11 @@
 
 namespace hone::inline v0_1 {
 
-/// How messages go between GPUs: by peers where they work and else through the host, or as it says; events: by peers that events alone order, also
-/// where flags would.
-enum class MessageWay { best, peer, events, nccl, host };
-/// What the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
+/// How messages go between GPUs: by peers where they work and else through the host, or as it says. Of peers there are several: copies (by the
+/// engines, ordered by flags), stores (kernels store, and raise flags), spin (kernels wait for flags, too), events (copies that events alone order,
+/// also where flags would).
+enum class MessageWay { best, peer, copies, stores, spin, events, nccl, host };
+/// The way that the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
 MessageWay asked_message_way();
 
 /// Whether what lies at the cuts is computed on an exchange's own stream, beside the rest, or before it (or, where it needs what arrives, behind it):
@@ -33,11 +34,9 @@ bool edges_go_beside(bool usually);
 ///
 ///     DeviceMail mail(communicator, backend, {{.neighbour = 1, .tag_out = 0, .tag_in = 0}});
 ///     mail.prepare({{{bytes_out, bytes_in}}});
-///     pack.launch(field, mail.out(0, 0));         // on the mail's stream
-///     mail.send();
+///     mail.send(std::array{DeviceMail::Words{0, 0, field, own_places, 8}});
 ///     ...                                         // work that needs none of the messages
-///     mail.receive();
-///     unpack.launch(mail.in(0, 0), field);        // on the mail's stream
+///     mail.receive(std::array{DeviceMail::Words{0, 0, field, places_of_copies, 8}});
 ///
 /// Whether peers work between two ranks they find out at their first message: both open what the other one made, and a few words have to arrive.
 class DeviceMail {
@@ -48,6 +47,15 @@ class DeviceMail {
     };
     struct Sizes {
         std::int64_t out = 0, in = 0;  ///< bytes
+    };
+
+    /// What a piece of a channel is made of, or goes to: words of a field at `places`, which lie on the device, or without them as many as the piece
+    /// has from `field` on.
+    struct Words {
+        std::size_t channel = 0, piece = 0;
+        void* field = nullptr;
+        const std::int64_t* places = nullptr;
+        int bytes = 8;  ///< of a word: 4 or 8
     };
 
     /// Communicator and backend must outlive it. Neighbours make theirs as well, in the same order.
@@ -76,6 +84,13 @@ class DeviceMail {
     /// "peer", "nccl" or "host": how a channel's messages go, known after the first `prepare`. And why not by peers, where they do not.
     std::string way(std::size_t channel) const;
     std::string why_not_peer(std::size_t channel) const;
+    /// Whether streams of both ends wait for each other by flags: then kernels may raise them.
+    bool has_flags(std::size_t channel) const;
+
+    /// `send`, of these words as the stream finds them; and `receive`, which brings them where they belong. Each piece once, those of a channel in
+    /// their order.
+    void send(std::span<const Words> from);
+    void receive(std::span<const Words> to);
 
   private:
     struct State;

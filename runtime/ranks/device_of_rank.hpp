@@ -12,7 +12,7 @@ namespace hone::inline v0_1 {
 ///     Session session(device_of_rank("best", ranks));
 std::string device_of_rank(const std::string& names, const Communicator& ranks);
 
-/// The same of a rank by its number among those of its host, where there are others.
+/// The device of a rank, by its number among the ranks of its host.
 std::string device_of_rank(const std::string& names, int rank_on_host);
 
 }  // namespace hone::inline v0_1

@@ -13,8 +13,6 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr int block_threads = 256;
-
 template <typename Word>
 void pack(const void* field, std::span<const std::int64_t> places, std::byte* packed) {
     const auto* const from = static_cast<const Word*>(field);
@@ -27,67 +25,20 @@ void unpack(const std::byte* packed, std::span<const std::int64_t> places, void*
     for (std::size_t n = 0; n < places.size(); ++n) std::memcpy(to + places[n], packed + n * sizeof(Word), sizeof(Word));
 }
 
-constexpr const char* cuda_text = R"cpp(
-    extern "C" __global__ void pack(word* field, const long long* places, word* packed, int first, int last) {
-        const int n = first + blockIdx.x * blockDim.x + threadIdx.x;
-        if (n < last) packed[n] = field[places[n]];
-    }
+// What a GPU has of it: the places of all links' words.
+struct OnDevice {
+    DeviceArray own, copies;
 
-    extern "C" __global__ void unpack(word* field, const long long* places, word* packed, int first, int last) {
-        const int n = first + blockIdx.x * blockDim.x + threadIdx.x;
-        if (n < last) field[places[n]] = packed[n];
-    }
-)cpp";
+    OnDevice(Backend& backend, const std::vector<std::int64_t>& of_own, const std::vector<std::int64_t>& of_copies)
+        : own(uploaded(backend, of_own)), copies(uploaded(backend, of_copies)) {}
 
-// What a GPU has of it: the places of all links' words, and the kernels that pack them into messages and back. A message may lie in page-locked
-// memory of the host, or in another GPU's: kernels reach both.
-class OnDevice {
-  public:
-    OnDevice(Backend& backend, Stream stream, int word_bytes, const std::vector<std::int64_t>& own, const std::vector<std::int64_t>& copies)
-        : backend_(backend),
-          stream_(stream),
-          module_(load(backend, word_bytes)),
-          pack_(module_->entry("pack")),
-          unpack_(module_->entry("unpack")),
-          own_(uploaded(own)),
-          copies_(uploaded(copies)) {}
-
-    // The words first to last of all links' own, or copies.
-    void pack(void* field, std::int64_t first, std::int64_t last, std::byte* message) const { launch(pack_, field, own_, first, last, message); }
-    void unpack(const std::byte* message, std::int64_t first, std::int64_t last, void* field) const {
-        launch(unpack_, field, copies_, first, last, const_cast<std::byte*>(message));
-    }
-
-  private:
-    static std::unique_ptr<Module> load(Backend& backend, int word_bytes) {
-        const CompileOutcome outcome = backend.compiler().compile(GatherExchange::kernels(word_bytes));
-        if (!outcome.ok)
-            throw Error("the kernels that pack messages", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
-        return backend.load(outcome.code);
-    }
-
-    DeviceArray uploaded(const std::vector<std::int64_t>& places) const {
+    static DeviceArray uploaded(Backend& backend, const std::vector<std::int64_t>& places) {
         const auto bytes = static_cast<std::int64_t>(places.size() * sizeof(std::int64_t));
-        DeviceArray array(backend_, std::max<std::int64_t>(bytes, 1));
-        if (bytes > 0) backend_.copy(array.data(), places.data(), bytes);
-        backend_.synchronise();
+        DeviceArray array(backend, std::max<std::int64_t>(bytes, 1));
+        if (bytes > 0) backend.copy(array.data(), places.data(), bytes);
+        backend.synchronise();
         return array;
     }
-
-    void launch(int entry, void* field, const DeviceArray& of, std::int64_t first, std::int64_t last, std::byte* message) const {
-        if (first == last) return;
-        void* places = static_cast<std::int64_t*>(of.data()) + first;
-        void* packed = message;
-        int begin = 0, end = static_cast<int>(last - first);
-        std::array<void*, 5> arguments{&field, &places, &packed, &begin, &end};
-        module_->launch(entry, {(end + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, stream_, arguments.data());
-    }
-
-    Backend& backend_;
-    Stream stream_;
-    std::unique_ptr<Module> module_;
-    int pack_, unpack_;
-    DeviceArray own_, copies_;
 };
 
 }  // namespace
@@ -117,7 +68,7 @@ struct GatherExchange::State {
             own.insert(own.end(), link.own.begin(), link.own.end());
             copies.insert(copies.end(), link.copies.begin(), link.copies.end());
         }
-        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, stream.get(), bytes, own, copies);
+        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, own, copies);
     }
     static std::vector<GatherLink> checked(std::vector<GatherLink> links, const Communicator& ranks) {
         std::set<int> seen;
@@ -149,17 +100,6 @@ struct GatherExchange::State {
         return std::span(host_buffer).subspan(field * size(own.size() + copies.size()) + size(own.size()), size(copies.size()));
     }
 
-    // For each link its number and where its words begin and end among all links'.
-    template <typename Action>
-    void for_links(std::vector<std::int64_t> GatherLink::*places, const Action& action) const {
-        std::int64_t first = 0;
-        for (std::size_t n = 0; n < links.size(); ++n) {
-            const std::int64_t last = first + std::ssize(links[n].*places);
-            action(n, first, last);
-            first = last;
-        }
-    }
-
     void begin(std::span<void* const> of) {
         fields.assign(of.begin(), of.end());
         device != nullptr ? begin_on_device() : begin_on_host();
@@ -172,18 +112,19 @@ struct GatherExchange::State {
             sizes.emplace_back(fields.size(), DeviceMail::Sizes{std::ssize(link.own) * word_bytes, std::ssize(link.copies) * word_bytes});
         mail.prepare(sizes);
         stream.follow();
-        for (std::size_t field = 0; field < fields.size(); ++field)
-            for_links(&GatherLink::own, [&](std::size_t link, std::int64_t first, std::int64_t last) {
-                device->pack(fields[field], first, last, mail.out(link, field));
-            });
-        mail.send();
+        mail.send(words_of(&GatherLink::own, device->own));
     }
-    void end_on_device() {
-        mail.receive();
-        for (std::size_t field = 0; field < fields.size(); ++field)
-            for_links(&GatherLink::copies, [&](std::size_t link, std::int64_t first, std::int64_t last) {
-                device->unpack(mail.in(link, field), first, last, fields[field]);
-            });
+    void end_on_device() { mail.receive(words_of(&GatherLink::copies, device->copies)); }
+
+    // Of all fields and links, by their places.
+    std::vector<DeviceMail::Words> words_of(std::vector<std::int64_t> GatherLink::*list, const DeviceArray& places) const {
+        std::vector<DeviceMail::Words> words;
+        for (std::size_t field = 0; field < fields.size(); ++field) {
+            const auto* place = static_cast<const std::int64_t*>(places.data());
+            for (std::size_t link = 0; link < links.size(); place += std::ssize(links[link].*list), ++link)
+                words.push_back({link, field, fields[field], place, word_bytes});
+        }
+        return words;
     }
 
     void begin_on_host() {
@@ -227,6 +168,10 @@ GatherExchange::~GatherExchange() = default;
 GatherExchange::GatherExchange(GatherExchange&&) noexcept = default;
 GatherExchange& GatherExchange::operator=(GatherExchange&&) noexcept = default;
 
+Stream GatherExchange::fork() {
+    state_->stream.follow();
+    return state_->stream.get();
+}
 void GatherExchange::begin(std::span<void* const> fields) {
     state_->begin(fields);
 }
@@ -245,23 +190,6 @@ void GatherExchange::join() {
 }
 std::int64_t GatherExchange::bytes_per_field() const {
     return static_cast<std::int64_t>(state_->size(state_->own.size()));
-}
-
-KernelSource GatherExchange::kernels(int word_bytes) {
-    KernelSource source;
-    source.target = Target::cuda;
-    source.precision = word_bytes == 4 ? Precision::f32 : Precision::f64;
-    source.text = fmt::format("// Words of a message: packed from their places in a field, and back.\nusing word = unsigned {};\n{}",
-                              word_bytes == 4 ? "int" : "long long", cuda_text);
-    for (const char* const name : {"field", "places", "packed"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
-    for (const char* const name : {"pack", "unpack"}) {
-        source.entries.emplace_back(name);
-        Launch launch;
-        launch.entry = name;
-        launch.block = {block_threads, 1, 1};
-        source.step.push_back(launch);
-    }
-    return source;
 }
 
 }  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a rank exchanges with another one, by places of words in its arrays. Both ranks must list the same things in the same order.
+/// An exchange with another rank, by places of words in its arrays. Both ranks must list the same things in the same order.
 struct GatherLink {
     int neighbour = 0;
     std::vector<std::int64_t> own;     ///< words that go there
@@ -40,8 +40,11 @@ class GatherExchange {
     GatherExchange(GatherExchange&&) noexcept;
     GatherExchange& operator=(GatherExchange&&) noexcept;
 
-    /// All fields at once, as what was queued on the default stream leaves them. Until `end` own words must not change, nor may copies be written or
-    /// read.
+    /// The exchange's stream, for making own words that travel ahead of others: what is queued on it now runs after what was queued on the default
+    /// stream before, and beside what will be.
+    Stream fork();
+    /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Until `end` own words must not change, nor may
+    /// copies be written or read.
     void begin(std::span<void* const> fields);
     /// What is queued on the default stream from now on finds the copies: `arrive` and `join`.
     void end();
@@ -52,9 +55,6 @@ class GatherExchange {
 
     /// Bytes that this rank sends of each field.
     std::int64_t bytes_per_field() const;
-
-    /// The kernels that pack and unpack on a GPU: `pack(field, places, packed, first, last)` and `unpack`.
-    static KernelSource kernels(int word_bytes);
 
   private:
     struct State;

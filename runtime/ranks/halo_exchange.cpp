@@ -125,7 +125,7 @@ struct HaloExchange::State {
 
     bool packed(const Transfer& transfer) const { return !faces[transfer.face].own.whole(); }
 
-    void begin(std::span<const HaloField> fields) {
+    void begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind) {
         transfers.clear();
         for (std::size_t number = 0; number < fields.size(); ++number) {
             const HaloField& field = fields[number];
@@ -138,7 +138,10 @@ struct HaloExchange::State {
                 transfers.push_back({static_cast<std::byte*>(field.data), n, number, own, halo, {}, {}});
             }
         }
+        // Messages between processors go to halos as they arrive.
+        if (on_host && behind) behind({});
         on_host ? begin_on_host() : begin_on_device();
+        if (!on_host && behind) behind(stream.get());
     }
 
     void end() {
@@ -157,18 +160,19 @@ struct HaloExchange::State {
             sizes[transfer.face].push_back({transfer.own.words() * layout.word_bytes, transfer.halo.words() * layout.word_bytes});
         mail->prepare(sizes);
         stream.follow();
-        for (const Transfer& transfer : transfers)
-            backend.copy(mail->out(transfer.face, transfer.number), at(transfer.field, transfer.own.origin), transfer.own.words() * layout.word_bytes,
-                         stream.get());
-        mail->send();
+        mail->send(words_of(&Transfer::own));
     }
 
     void end_on_device() {
-        mail->receive();
-        for (const Transfer& transfer : transfers)
-            backend.copy(at(transfer.field, transfer.halo.origin), mail->in(transfer.face, transfer.number),
-                         transfer.halo.words() * layout.word_bytes, stream.get());
+        mail->receive(words_of(&Transfer::halo));
         stream.join();
+    }
+
+    std::vector<DeviceMail::Words> words_of(Box Transfer::*box) const {
+        std::vector<DeviceMail::Words> words;
+        for (const Transfer& transfer : transfers)
+            words.push_back({transfer.face, transfer.number, at(transfer.field, (transfer.*box).origin), nullptr, layout.word_bytes});
+        return words;
     }
 
     // What lies in one piece is sent from where it is, and received there.
@@ -209,13 +213,13 @@ Stream HaloExchange::fork() {
     state_->stream.follow();
     return state_->stream.get();
 }
-void HaloExchange::begin(std::span<void* const> fields) {
+void HaloExchange::begin(std::span<void* const> fields, const std::function<void(Stream)>& behind) {
     std::vector<HaloField> whole;
     for (void* const field : fields) whole.push_back({field, state_->layout.layers});
-    state_->begin(whole);
+    state_->begin(whole, behind);
 }
-void HaloExchange::begin(std::span<const HaloField> fields) {
-    state_->begin(fields);
+void HaloExchange::begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind) {
+    state_->begin(fields, behind);
 }
 void HaloExchange::end() {
     state_->end();

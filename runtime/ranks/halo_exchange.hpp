@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -55,10 +56,11 @@ class HaloExchange {
     /// what was queued on the default stream before, and beside what will be.
     Stream fork();
     /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Own cells within `layers` of a face must
-    /// not change until `end`, nor may halos be written or read.
-    void begin(std::span<void* const> fields);
-    /// The same with so many layers of each. Throws Error for more than the layout's.
-    void begin(std::span<const HaloField> fields);
+    /// not change until `end`, nor may halos be written or read. `behind`, if given, queues work that is not sent on the stream that it gets: it runs
+    /// behind what is sent, on a GPU, and may write halos.
+    void begin(std::span<void* const> fields, const std::function<void(Stream)>& behind = {});
+    /// Begins an exchange of so many layers of each field. Throws Error for more than the layout's.
+    void begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind = {});
     /// What is queued on the default stream from now on finds the halos, and what was queued on the exchange's stream.
     void end();
 

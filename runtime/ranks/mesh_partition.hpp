@@ -10,7 +10,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What is shared among ranks that is no grid: elements of a mesh, or chunks of its nodes.
+/// Items of a mesh to be shared among ranks: elements of a mesh, or chunks of its nodes.
 struct MeshItems {
     std::vector<std::array<double, 3>> places;  ///< of their middles
     std::vector<double> work;                   ///< of each, in any unit; empty: all alike
@@ -36,7 +36,7 @@ bool has_metis();
 /// not fit together, or METIS where hone was built without it.
 std::vector<int> partition_items(const MeshItems& items, std::span<const double> speeds, Cutter cutter = Cutter::best);
 
-/// The same for the ranks of a communicator, each of which knows its own speed. Rank 0 decides, so that all have the same answer.
+/// Partitions for the ranks of a communicator, each of which knows its own speed. Rank 0 decides, so that all have the same answer.
 std::vector<int> partition_items(Communicator& communicator, const MeshItems& items, double own_speed, Cutter cutter = Cutter::best);
 
 /// Words that cross between ranks, both ways: what a partition costs.

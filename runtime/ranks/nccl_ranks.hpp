@@ -12,7 +12,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What goes to or comes from another rank's device by NCCL.
+/// A message to or from another rank's device by NCCL.
 struct DeviceMessage {
     int rank = 0, tag = 0;  ///< messages between two ranks in one direction are told apart by tags
     void* data = nullptr;   ///< of the device

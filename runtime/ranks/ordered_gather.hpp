@@ -25,7 +25,7 @@ class OrderedGather {
     /// `words` of each own item, in the order in which its numbers were given; result: [item][word], on every rank. Throws Error for another number
     /// of words.
     std::vector<double> all(std::span<const double> own, int words = 1) const;
-    /// The same on rank 0 alone; nothing on others.
+    /// Gathers on rank 0 alone; nothing on others.
     std::vector<double> on_first(std::span<const double> own, int words = 1) const;
     /// The own items' words of all items'.
     std::vector<double> own_of(std::span<const double> all, int words = 1) const;

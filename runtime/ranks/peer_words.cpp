@@ -24,12 +24,23 @@ std::int64_t aligned(std::int64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-constexpr const char* text = R"cpp(
-    extern "C" __global__ void share(const unsigned* own, unsigned* const* boxes, unsigned* done, int first, int last, int ranks, int rank, int data,
-                                     int flags, int epoch) {
-        for (int n = first + blockIdx.x * blockDim.x + threadIdx.x; n < last; n += gridDim.x * blockDim.x) {
-            const unsigned word = own[n];
-            for (int other = 0; other < ranks; ++other) boxes[other][data + n] = word;
+constexpr const char* functions = R"cpp(
+    // The own words to their place in the memory of all ranks, by all threads of a launch; the block that is the last one to have done so raises this
+    // rank's flag everywhere, and gets true.
+    template <typename Word>
+    __device__ __forceinline__ bool share_words(const Word* own, int words, unsigned* const* boxes, unsigned* done, int ranks, int rank, int data,
+                                                int flags, int epoch) {
+        constexpr int at_once = 4;
+        const int step = gridDim.x * blockDim.x;
+        for (int n = blockIdx.x * blockDim.x + threadIdx.x; n < words; n += at_once * step) {
+            Word found[at_once];
+            for (int i = 0; i < at_once; ++i)
+                if (n + i * step < words) found[i] = own[n + i * step];
+            for (int other = 0; other < ranks; ++other) {
+                Word* const there = (Word*)(boxes[other] + data);
+                for (int i = 0; i < at_once; ++i)
+                    if (n + i * step < words) there[n + i * step] = found[i];
+            }
         }
         // Each thread's words are there before any flag.
         __threadfence_system();
@@ -37,14 +48,27 @@ constexpr const char* text = R"cpp(
         __shared__ int is_last;
         if (threadIdx.x == 0) is_last = atomicAdd(done, 1u) == gridDim.x - 1;
         __syncthreads();
-        if (!is_last) return;
+        if (!is_last) return false;
         if (threadIdx.x == 0) *done = 0;
         __threadfence_system();
         for (int other = threadIdx.x; other < ranks; other += blockDim.x) *(volatile unsigned*)(boxes[other] + flags + rank) = (unsigned)epoch;
+        return true;
+    }
+
+    // Afterwards a block finds the words of all ranks in the own memory.
+    __device__ __forceinline__ void await_words(unsigned* const* boxes, int ranks, int rank, int flags, int epoch) {
         for (int other = threadIdx.x; other < ranks; other += blockDim.x)
             while (*(volatile unsigned*)(boxes[rank] + flags + other) != (unsigned)epoch) {
             }
         __threadfence_system();
+        __syncthreads();
+    }
+)cpp";
+
+constexpr const char* text = R"cpp(
+    extern "C" __global__ void share(const unsigned* own, unsigned* const* boxes, unsigned* done, int words, int ranks, int rank, int data, int flags,
+                                     int epoch) {
+        if (share_words(own, words, boxes, done, ranks, rank, data, flags, epoch)) await_words(boxes, ranks, rank, flags, epoch);
     }
 )cpp";
 
@@ -132,26 +156,35 @@ struct PeerWords::State {
         return all_reduce(communicator, Reduction::smallest, good ? 1 : 0) > 0;
     }
 
-    const void* gather(const void* own) {
+    Turn next() {
         // Whatever the memory was used for before, no flag has this number.
         ++epoch;
         const std::int64_t slot = epoch % slots * slot_bytes, place = slot + flag_bytes;
-        void *boxes_of = pointers.data(), *counter = done.data();
-        int first = 0, last = static_cast<int>(bytes[rank()] / word), ranks = static_cast<int>(bytes.size()), own_rank = communicator.rank();
-        int data = static_cast<int>((place + begin) / word), flags = static_cast<int>(slot / word), number = epoch;
-        std::array<void*, 10> arguments{static_cast<void*>(&own),
-                                        static_cast<void*>(&boxes_of),
-                                        static_cast<void*>(&counter),
-                                        &first,
-                                        &last,
-                                        &ranks,
-                                        &own_rank,
-                                        &data,
-                                        &flags,
-                                        &number};
-        const std::int64_t blocks = std::clamp((last + 4 * block_threads - 1) / (4 * block_threads), 1, most_blocks);
+        return {pointers.data(),
+                done.data(),
+                boxes[rank()]->memory() + place,
+                static_cast<int>(bytes[rank()] / word),
+                static_cast<int>(bytes.size()),
+                communicator.rank(),
+                static_cast<int>((place + begin) / word),
+                static_cast<int>(slot / word),
+                epoch};
+    }
+
+    const void* gather(const void* own) {
+        Turn turn = next();
+        std::array<void*, 9> arguments{static_cast<void*>(&own),
+                                       static_cast<void*>(&turn.boxes),
+                                       static_cast<void*>(&turn.done),
+                                       &turn.words,
+                                       &turn.ranks,
+                                       &turn.rank,
+                                       &turn.data,
+                                       &turn.flags,
+                                       &turn.epoch};
+        const std::int64_t blocks = std::clamp((turn.words + 4 * block_threads - 1) / (4 * block_threads), 1, most_blocks);
         module->launch(entry, {blocks, 1, 1}, {block_threads, 1, 1}, 0, {}, arguments.data());
-        return boxes[rank()]->memory() + place;
+        return turn.all;
     }
 };
 
@@ -173,18 +206,26 @@ const void* PeerWords::gather(const void* own) {
     return state_->gather(own);
 }
 
+PeerWords::Turn PeerWords::next() {
+    return state_->next();
+}
+
+std::string PeerWords::device_functions() {
+    return functions;
+}
+
 KernelSource PeerWords::kernel() {
     KernelSource source;
     source.target = Target::cuda;
     source.precision = Precision::f32;
-    source.text = std::string("// Words of all ranks in the memory of each.\n") + text;
+    source.text = std::string("// Words of all ranks in the memory of each.\n") + functions + text;
     for (const char* const name : {"own", "boxes", "done"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     source.scalars = {};
     source.entries = {"share"};
     Launch launch;
     launch.entry = "share";
     launch.block = {block_threads, 1, 1};
-    launch.constants = std::vector<int>(5);
+    launch.constants = std::vector<int>(4);
     source.step.push_back(launch);
     return source;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "generator/kernel_source.hpp"
@@ -26,9 +27,21 @@ class PeerWords {
     /// As DeviceGather::gather.
     const void* gather(const void* own);
 
-    /// `share(own, boxes, done, first, last, ranks, rank, data, flags, epoch)`: words first to last of `own` to the places from boxes[r] + data on,
-    /// of all ranks r, then boxes[r][flags + rank] = epoch, and waits until the own box has it of all. All in words of 32 bits. `done` is 0 before
-    /// and after.
+    /// A gathering that a kernel of the caller's does, by share_words and await_words of `device_functions`, in place of `gather`.
+    struct Turn {
+        void* boxes = nullptr;  ///< device memory: of each rank the memory that it gathers in
+        void* done = nullptr;   ///< counts blocks, 0 before and after
+        std::byte* all = nullptr;
+        int words = 0, ranks = 0, rank = 0, data = 0, flags = 0, epoch = 0;  ///< places and lengths in words of 32 bits
+    };
+    /// The next one. What is gathered is at `all`, until the gathering after it.
+    Turn next();
+    /// CUDA: `bool share_words(own, words, boxes, done, ranks, rank, data, flags, epoch)` stores the own words, in their own unit, to boxes[r] + data
+    /// of all ranks r, then sets boxes[r][flags + rank] = epoch; `await_words(boxes, ranks, rank, flags, epoch)` waits until the own box has it of
+    /// all. In a launch whose blocks all wait there must be no more of them than a GPU has room for.
+    static std::string device_functions();
+
+    /// `share(own, boxes, done, words, ranks, rank, data, flags, epoch)`: both, for words of 32 bits.
     static KernelSource kernel();
 
   private:

@@ -6,7 +6,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What ranks wait for each other, in seconds, when they do nothing else: means over a few hundred calls on this rank.
+/// Seconds that ranks wait for each other when they do nothing else: means over a few hundred calls on this rank.
 struct RankCosts {
     double message = 0;     ///< an exchange of 8 bytes with the next rank and the one before, in a ring
     double megabyte = 0;    ///< the same of 1 MiB

@@ -11,7 +11,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a session uses in place of its defaults.
+/// Settings of a session in place of its defaults.
 struct SessionSettings {
     std::filesystem::path database;      ///< folder of tuned results; empty: known_records' places (tuning_db/places.hpp)
     std::filesystem::path cache;         ///< folder of compiled code; empty: DiskCache::default_folder()

@@ -36,37 +36,11 @@ constexpr real weight(int m) {
     return -8.5234642028808587e-07;
 }
 
-// One factor for a whole row.
-struct Everywhere {
-    real factor;
-
-    real operator[](int) const { return factor; }
-};
-
-// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a
-// pressure by those of all axes at its centre. Of every axis there are first the factors of the faces, then those of
-// the centres.
-class Damping {
-  public:
-    Damping() = default;
-    Damping(int ny, int nz, int pitch, const real* x, const real* y, const real* z)
-        : x_(x), y_(y), z_(z), centres_x_(pitch), centres_y_(ny + 2 * ghost), centres_z_(nz + 2 * ghost) {
-    }
-    const real* faces_x(int x) const { return absorbing ? x_ + left + x : nullptr; }
-    const real* centres_x(int x) const { return absorbing ? x_ + centres_x_ + left + x : nullptr; }
-    Everywhere face_y(int y) const { return {absorbing ? y_[ghost + y] : 1}; }
-    Everywhere face_along(int layer) const { return dimension == 2 ? face_y(layer)
-        : Everywhere{absorbing ? z_[ghost + layer] : 1}; }
-    // Of the axes other than x.
-    real centre(int y, int layer) const {
-        if (!absorbing) return 1;
-        return dimension == 2 ? y_[centres_y_ + ghost + layer]
-            : y_[centres_y_ + ghost + y] * z_[centres_z_ + ghost + layer];
-    }
-
-  private:
-    const real *x_ = nullptr, *y_ = nullptr, *z_ = nullptr;
-    wide centres_x_ = 0, centres_y_ = 0, centres_z_ = 0;
+// Nothing is absorbed. The factors keep their types, by which compilers tell rows along x from others.
+struct Everywhere {};
+struct Damping {
+    const real* centres_x(int) const { return nullptr; }
+    real centre(int, int) const { return 1; }
 };
 
 // Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at
@@ -90,36 +64,11 @@ struct Asked {
     std::array<const real*, 4> rows = {};  // as many as are needed
 
     [[gnu::always_inline]] void operator()(int first, int n) const {
-        if (words_ahead == 0) return;
         const wide at = first + words_ahead < n ? wide(first + words_ahead) : first + words_ahead - n + pitch;
         for (const real* const row : rows)
             if (row != nullptr) ask_for(row + at);
     }
 };
-
-// New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
-template <typename Factors>
-inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping,
-                         const Asked& asked) {
-    (void)damping;
-    const real b_everywhere = b[0];
-    in_strips(n, [&](int first, auto count) {
-        asked(first, n);
-        #pragma omp simd simdlen(vector_words)
-        for (int word = 0; word < count; ++word) {
-            const int x = first + word;
-            real sum = weight(1) * (p[x] - p[x - stride]);
-            sum += weight(2) * (p[x + stride] - p[x - 2 * stride]);
-            sum += weight(3) * (p[x + 2 * stride] - p[x - 3 * stride]);
-            sum += weight(4) * (p[x + 3 * stride] - p[x - 4 * stride]);
-            sum += weight(5) * (p[x + 4 * stride] - p[x - 5 * stride]);
-            sum += weight(6) * (p[x + 5 * stride] - p[x - 6 * stride]);
-            sum += weight(7) * (p[x + 6 * stride] - p[x - 7 * stride]);
-            sum += weight(8) * (p[x + 7 * stride] - p[x - 8 * stride]);
-            to[x] = from[x] - b_everywhere * sum;
-        }
-    });
-}
 
 // New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along`
 // those of the layers of faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may

@@ -1,14 +1,14 @@
 // dg_surface: maxwell_2d_tm, order 2, f32
 // hone emit dg_surface equation=maxwell_2d_tm order=2 precision=f32 materials=per_element arithmetic=strict
-//     elements=100000 --target cpu --config form=vector,lanes=4,vectors_per_tile=1,elements_per_tile=1,
-//     elements_per_block=4,unroll=1,threads=all,binding=none
+//     elements=100000 --target cpu --config form=vector,lanes=8,vectors_per_tile=1,elements_per_tile=2,
+//     elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 549 operations, 300 bytes (compulsory); this form executes 603 operations
 using real = float;
 constexpr int nodes = 6, fields = 3, words = fields * nodes;
 constexpr int dimension = 2, face_count = 3, face_nodes = 3, face_points = face_count * face_nodes;
-constexpr int lanes = 4, vectors_per_tile = 1, nodes_per_tile = lanes * vectors_per_tile;
-constexpr int elements_per_tile = 1, elements_per_block = 4;
+constexpr int lanes = 8, vectors_per_tile = 1, nodes_per_tile = lanes * vectors_per_tile;
+constexpr int elements_per_tile = 2, elements_per_block = 8;
 constexpr int nodes_padded = 8;  // a multiple of nodes_per_tile
 constexpr int row = 16;  // nodes, or points of all faces, of one field in the block's buffer, padded to a cache line
 

@@ -12,7 +12,6 @@ constexpr int lanes = 8, together = 8;  // words in a vector, and products that 
 
 // `lanes` neighbouring words: one vector register, or several where the processor's are shorter.
 typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
-typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), aligned(sizeof(real)), may_alias));
 
 // The result of a sum; C is not read where beta is 0, so that it may hold anything.
 static inline void put(real* to, real sum, real alpha,
@@ -49,7 +48,7 @@ extern "C" void batched_gemm(const real* __restrict a, const real* __restrict b,
         #pragma omp for schedule(static)
         for (long long group = 0; group < groups; ++group) {
             const long long i = first + group * together;
-            const int present = last - i < lanes ? static_cast<int>(last - i) : lanes;
+            const int present = last - i < together ? static_cast<int>(last - i) : together;
             product(a + i * stride_a, b + i * stride_b, c + i * stride_c, present, alpha, beta);
         }
     }

@@ -1,14 +1,16 @@
 // csr_spmv: y = A x, 1 component, f64
 // hone emit csr_spmv kernel=apply components=1 vectors=split precision=f64 rows=100000 entries=2700000 --target cpu
-//     --config form=vector,vector_bytes=32,components_at_once=one,schedule=static,threads=all,binding=none
+//     --config form=vector,vector_bytes=32,words_of_x=single,components_at_once=one,schedule=static,threads=all,
+//     binding=none
 // The same text serves every matrix.
 // per entry: 2 operations, 12 bytes (compulsory), without the vectors
-#include <algorithm>
+#include <utility>
 
 using real = double;
 using wide = long long;  // a position in an array
 constexpr int components = 1, at_once = 1;  // components that one pass over a row works on
-constexpr int chunk_rows = 32, partial_sums = 32, vector_words = 4;
+constexpr int chunk_rows = 32, partial_sums = 32, lanes = 4, vectors = partial_sums / lanes;
+constexpr bool gathers = false;  // words of x come by one instruction, where the processor has it
 
 namespace {
 
@@ -27,29 +29,91 @@ inline wide place(wide row, int component, int count) {
     return row;
 }
 
+// `lanes` neighbouring words: a vector register, or several where the processor's are shorter.
+typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
+typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+typedef int numbers __attribute__((vector_size(lanes * sizeof(int))));
+template <typename Word>
+struct From {
+    const Word* words;
+    template <typename Type>
+    operator const Type*() const { return reinterpret_cast<const Type*>(words); }
+};
+
+// `count` entries (`lanes`, if `whole`), of which each goes to the partial sum of its place. There are `left` entries
+// to the end of the matrix.
+template <bool whole>
+inline void add(const real* values, const int* column_indices, const real* x, int columns, int component, int count,
+    int left, vector (&sum)[at_once][vectors], int number) {
+    vector places = {};
+    for (int i = 0; i < lanes; ++i) places[i] = real(i);
+    const auto put = [&](vector value, vector word, int c) {
+        const vector next = value * word + sum[c][number];
+        sum[c][number] = whole ? next : places < real(count) ? next : sum[c][number];
+    };
+#ifdef __AVX512VL__
+    if constexpr (!whole || gathers) {
+        const unsigned mask = whole ? (2u << (lanes - 1)) - 1 : (1u << count) - 1;
+        const vector value = __builtin_ia32_loadupd256_mask(From<real>{values}, vector{}, mask);
+        const numbers column = __builtin_ia32_loaddqusi128_mask(From<int>{column_indices}, numbers{}, mask);
+        for (int c = 0; c < at_once; ++c) {
+            put(value,
+                __builtin_ia32_gather3siv4df(vector{}, x + wide(component + c) * columns, column, mask, sizeof(real)),
+                c);
+        }
+        return;
+    }
+#endif
+    if (!whole && left < lanes) {
+        for (int i = 0; i < count; ++i)
+            for (int c = 0; c < at_once; ++c)
+                sum[c][number][i] =
+                    multiply_add(values[i], x[place(column_indices[i], component + c, columns)], sum[c][number][i]);
+        return;
+    }
+    const vector value = *reinterpret_cast<const unaligned_vector*>(values);
+    for (int c = 0; c < at_once; ++c) {
+        vector word;
+        for (int i = 0; i < lanes; ++i) word[i] = x[place(column_indices[i], component + c, columns)];
+        put(value, word, c);
+    }
+}
+
+// A vector's lanes, joined `half` apart, then half as far, and so on.
+template <int half, int... lane>
+inline real joined(vector sums, std::integer_sequence<int, lane...> all) {
+    if constexpr (half == 0)
+        return sums[0];
+    else
+        return joined<half / 2>(sums + __builtin_shufflevector(sums, sums, (lane ^ half)...), all);
+}
+
 // A row's entries [begin, end) times `at_once` components of x. Entry j goes to partial sum j % partial_sums; these are
 // joined partial_sums / 2 apart, then a quarter, and so on.
 inline void multiply_row(const real* values, const int* column_indices, const real* x, int columns, int begin, int end,
-    int component, real* product) {
-    real sum[at_once][partial_sums] = {};
-    const auto add = [&](int at, int count) {
-        #pragma omp simd simdlen(vector_words)
-        for (int j = 0; j < count; ++j) {
-            const real value = values[at + j];
-            const wide column = column_indices[at + j];
-            sum[0][j] = multiply_add(value, x[place(column, component + 0, columns)], sum[0][j]);
-        }
-    };
+    int entries, int component, real* product) {
+    vector sum[at_once][vectors] = {};
     int at = begin;
-    for (; at + partial_sums <= end; at += partial_sums) add(at, partial_sums);
-    if (at < end) add(at, end - at);
+    for (; at + partial_sums <= end; at += partial_sums)
+        for (int number = 0; number < vectors; ++number) {
+            const int own = at + number * lanes;
+            add<true>(values + own, column_indices + own, x, columns, component, lanes, lanes, sum, number);
+        }
+    for (int number = 0; number < vectors; ++number) {
+        const int own = at + number * lanes;
+        if (own >= end) break;
+        if (own + lanes <= end)
+            add<true>(values + own, column_indices + own, x, columns, component, lanes, lanes, sum, number);
+        else
+            add<false>(values + own, column_indices + own, x, columns, component, end - own, entries - own, sum,
+                number);
+    }
     for (int c = 0; c < at_once; ++c) {
-        for (int i = 0; i < 16; ++i) sum[c][i] += sum[c][i + 16];
-        for (int i = 0; i < 8; ++i) sum[c][i] += sum[c][i + 8];
         for (int i = 0; i < 4; ++i) sum[c][i] += sum[c][i + 4];
         for (int i = 0; i < 2; ++i) sum[c][i] += sum[c][i + 2];
         for (int i = 0; i < 1; ++i) sum[c][i] += sum[c][i + 1];
-        product[c] = sum[c][0];
+        product[c] = joined<lanes / 2>(sum[c][0], std::make_integer_sequence<int, lanes>());
     }
 }
 
@@ -61,17 +125,17 @@ extern "C" void csr_spmv(
     const real* __restrict__ x, real* __restrict__ y,
     int rows, int columns, int first, int last
 ) {
-    const int chunks = (last - first + chunk_rows - 1) / chunk_rows;
+    const int chunks = (last - first + chunk_rows - 1) / chunk_rows, entries = row_starts[rows];
     #pragma omp parallel
     {
         #pragma omp for schedule(static)
         for (int chunk = 0; chunk < chunks; ++chunk) {
-            const int begin = first + chunk * chunk_rows, end = std::min(begin + chunk_rows, last);
+            const int begin = first + chunk * chunk_rows, end = last - begin < chunk_rows ? last : begin + chunk_rows;
             for (int component = 0; component < components; component += at_once) {
                 for (int row = begin; row < end; ++row) {
                     real product[at_once];
-                    multiply_row(values, column_indices, x, columns, row_starts[row], row_starts[row + 1], component,
-                        product);
+                    multiply_row(values, column_indices, x, columns, row_starts[row], row_starts[row + 1], entries,
+                        component, product);
                     for (int c = 0; c < at_once; ++c) {
                         y[place(row, component + c, rows)] = product[c];
                     }

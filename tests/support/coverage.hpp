@@ -8,7 +8,7 @@
 
 namespace hone::test {
 
-/// What ran of a kernel.
+/// The statements of a kernel that ran.
 struct Coverage {
     int statements = 0;             ///< of all functions
     int executed = 0;               ///< of them

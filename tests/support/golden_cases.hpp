@@ -41,7 +41,7 @@ constexpr int golden_architecture = 90;
 /// The limits that golden files are made with: the same on every machine.
 Limits golden_limits(Target target, int architecture = golden_architecture);
 
-/// What a case comes to.
+/// A case with its kernel.
 struct EmittedCase {
     Problem problem;
     Config config;

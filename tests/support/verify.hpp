@@ -10,7 +10,7 @@
 
 namespace hone::test {
 
-/// What one step of a kernel on fresh random data came to.
+/// The result of one step of a kernel on fresh random data.
 struct Verification {
     double error = 0;  ///< largest |computed - reference|; infinity where a word was not written or an untouchable one was
     double tolerance = 0;
@@ -27,7 +27,7 @@ Verification verify(Backend& backend, const Family& family, const Problem& probl
 /// Expects one step over everything, and one over a range that begins and ends anywhere, to be verified.
 void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::mt19937_64& random);
 
-/// The same of a kernel that the test names, rather than draws: nothing to do if tests/verified.txt knows it (tests/support/verified.hpp).
+/// Verifies a kernel that the test names, rather than draws: nothing to do if tests/verified.txt knows it (tests/support/verified.hpp).
 void expect_verified_once(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::mt19937_64& random);
 
 /// The safe configuration and `count` random members of the problem's space on `backend`'s device.

@@ -38,7 +38,7 @@ struct RecordedColumns {
     void add(std::int64_t index, double cost, const Outcome& outcome);
 };
 
-/// What a recorded space is about.
+/// The subject of a recorded space.
 struct RecordedTitle {
     std::string name;                   ///< short: of the file, without its ending
     std::string kernel;                 ///< its name, or the problem's key
@@ -109,7 +109,7 @@ class RecordedSpace {
 /// their contents. Throws Error naming file,
 /// line and place.
 RecordedSpace read_recorded_space(const std::filesystem::path& file);
-/// The same for a text; `file` is for messages.
+/// Reads a text; `file` names it in messages.
 RecordedSpace parse_recorded_space(std::string_view text, const std::string& file);
 
 }  // namespace hone::inline v0_1

@@ -19,7 +19,7 @@ struct SimulationSettings {
     int threads = 0;         ///< repetitions side by side; 0: as many as the machine has. The results do not depend on it
 };
 
-/// What one strategy did on one space.
+/// The results of one strategy on one space.
 struct Simulation {
     std::string strategy;
     /// [repetition][evaluation - 1]: best cost so far; infinity until something valid was met. A search that ended sooner keeps its last.
@@ -98,7 +98,7 @@ struct Score {
 };
 Score score(const Simulation& simulation, const RandomBaseline& baseline);
 
-/// What came of repetitions that ended by GainRule.
+/// The results of repetitions that ended by GainRule.
 struct Stops {
     int ended = 0;           ///< repetitions that did
     double evaluations = 0;  ///< when, in the median of these

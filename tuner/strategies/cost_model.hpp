@@ -48,9 +48,9 @@ class CostModel {
     /// Of any assignment of the space's product, a member or not.
     Prediction predict(std::int64_t index) const;
 
-    /// What the `asks` most promising of some members may bring, each of which stands for `weight` others like it: the chance of a cost below the
-    /// least that was measured by more than `part`, and the mean gain (strategies/remaining_gain.hpp: members count as independent, so it is rather
-    /// too hopeful).
+    /// The expected gain by the `asks` most promising of some members, each of which stands for `weight` others like it: the chance of a cost below
+    /// the least that was measured by more than `part`, and the mean gain (strategies/remaining_gain.hpp: members count as independent, so it is
+    /// rather too hopeful).
     Outlook outlook(const std::vector<std::int64_t>& members, double weight, double asks, double part) const;
 
     /// The main effect of one tunable, or the interaction of two.

@@ -7,7 +7,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a Gaussian process expects of one candidate.
+/// A Gaussian process's prediction for one candidate.
 struct Expectation {
     double mean = 0;
     double deviation = 0;  ///< of the candidate's own value, with what no other member explains

@@ -18,7 +18,7 @@ namespace hone::inline v0_1 {
 
 class BoundKernel;
 
-/// What a bench reads beside the clock; each may be empty.
+/// Instruments that a bench reads beside the clock; each may be empty.
 struct Instruments {
     std::function<DeviceReading()> state;  ///< of the device, asked right after a sampling period
     std::optional<PowerSource> power;      ///< for rules that want energy
@@ -77,7 +77,7 @@ class CandidateBench {
     /// Before it is timed: what its first step changed of what a step reads. Its outputs were compared with the reference, its inputs with
     /// themselves.
     void restore_changed();
-    /// What was written past an end of an array; empty when nothing was.
+    /// Names the arrays that were written past an end; empty when none was.
     std::string overwritten();
     /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said too little.
     std::optional<Energy> metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule);

@@ -48,7 +48,7 @@ class CompilePool {
   public:
     explicit CompilePool(CompilePoolSettings settings);
 
-    /// What became of a source.
+    /// The result for a source.
     struct Result {
         bool ok = false;
         std::string failure;
@@ -59,7 +59,7 @@ class CompilePool {
     void set_problem(const std::string& problem);
     /// Queues a configuration of the problem, unless it is known already.
     void add(const Config& config) { add(problem_, config); }
-    /// The same of another problem, which may be one of many.
+    /// Adds a configuration of another problem, which may be one of many.
     void add(const std::string& problem, const Config& config);
     /// The result, once it is there.
     std::optional<Result> result(const Config& config) const { return result(problem_, config); }

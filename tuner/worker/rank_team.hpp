@@ -31,7 +31,7 @@ std::filesystem::path rank_folder(const std::filesystem::path& folder, const Ran
 /// Seconds of silence after which whoever writes a file counts as dead.
 constexpr double rank_patience = 10;
 
-/// What ranks above 0 do: starts workers by `command` as the coordinator asks, until that ends the run, or `stop` says so. Throws Error when the
+/// The work of ranks above 0: starts workers by `command` as the coordinator asks, until that ends the run, or `stop` says so. Throws Error when the
 /// coordinator is not there, or there no more.
 void serve_rank(const std::filesystem::path& folder, const RankPlace& place, const Device& device, const std::filesystem::path& cache,
                 const std::vector<std::string>& command, const std::function<bool()>& stop);

@@ -65,7 +65,7 @@ struct Reach {
     std::array<int, 3> before{}, after{};
 };
 
-/// What an array holds: a word for every cell, one word for all, or factors along an axis: of its faces, then of its centres.
+/// Contents of an array: a word for every cell, one word for all, or factors along an axis: of its faces, then of its centres.
 enum class Shape { cells, scalar, damping };
 
 /// One array of a problem, and what of it is read.
@@ -92,7 +92,7 @@ Workload workload(const Problem& problem, std::uint64_t seed);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 
-/// What a block of a CUDA kernel takes of a plane, in cells along x and y (1 in 2D), without those that it computes for others only.
+/// A CUDA block's part of a plane, in cells along x and y (1 in 2D), without those that it computes only for its neighbours.
 struct BlockCells {
     std::int64_t x, y;
 };
@@ -108,10 +108,10 @@ std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limi
 /// Words beside a tile's rows in shared memory, for values around faces and cells that are up to `reach` cells away: whole groups of a thread, and
 /// whole sectors of memory.
 std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t reach);
-/// The same for the pressures of a step, around the faces there.
+/// Words beside a row that the pressures of a step need, around the faces there.
 std::int64_t pressures_beside(const Grid& grid, const Config& config);
 
-/// Words of shared memory for one plane of everything that a CUDA kernel with staging=planes reads.
+/// Words of shared memory for one plane of everything that a CUDA kernel with form=planes reads.
 std::int64_t plane_words(const Grid& grid, const Config& config);
 
 /// Shared memory in which a block of the CUDA step exchanges new velocities; 0 where it does not.
@@ -123,7 +123,7 @@ int arriving_media(const Grid& grid);
 /// All the shared memory of a block: that, and the layers that asynchronous copies bring, with a barrier for each that comes by bulk copies.
 std::int64_t shared_bytes(const Grid& grid, const Config& config);
 
-/// What both targets' sources have in common: arrays, scalars, operations.
+/// The part of a source that both targets share: arrays, scalars, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel, the same for all extents.
 Block banner(const Problem& problem, const Config& config, Target target);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "generator/families/batched_gemm/mappings.hpp"
+#include "generator/families/device/cpu_partial_vectors.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
-// The CPU kernels. form=rows: neighbouring rows of op(A) are the lanes of a vector, and a register tile of row vectors x columns of C is accumulated.
+// The CPU kernels. form=rows: neighbouring rows of the left factor are the lanes of a vector, and a register tile of row vectors x columns of C is
+// accumulated.
 // form=matrices, for tiny ones: neighbouring matrices are the lanes.
 
 namespace hone::inline v0_1::gemm {
@@ -13,48 +16,103 @@ namespace {
 
 constexpr int largest_for_lanes = 144;  // words of A and B of which a vector each is kept
 
+// What form=rows multiplies: op(A) and op(B), or for products of one row op(B)^T and op(A)^T. Their product C^T lies in memory as C does, and has
+// rows for the lanes of vectors. Where all have one B, it is the left factor of all of them, and C^T of several products are the columns of one.
+struct Factors {
+    explicit Factors(const Shape& shape)
+        : turned(shape.m == 1 && shape.n > 1),
+          side_by_side(turned && shape.shared_b),
+          m(turned ? shape.n : shape.m),
+          n(turned ? 1 : shape.n),
+          left_row(turned ? shape.b_column() : shape.a_row()),
+          left_inner(turned ? shape.b_inner() : shape.a_inner()),
+          right_inner(turned ? shape.a_inner() : shape.b_inner()),
+          right_column(side_by_side ? shape.stride_a()
+                       : turned     ? shape.a_row()
+                                    : shape.b_column()),
+          c_column(side_by_side ? shape.stride_c() : m) {}
+
+    bool turned, side_by_side;
+    int m, n;
+    int left_row, left_inner, right_inner;
+    std::int64_t right_column, c_column;
+};
+
 struct CpuTile {
     CpuTile(const Shape& shape, const Config& config)
-        : across(config.has(form_tunable, "matrices")),
+        : of(shape),
+          across(config.has(form_tunable, "matrices")),
           lanes(number(config, "lanes")),
+          vectors(pieces(of.m, lanes)),
           vectors_per_tile(number(config, "vectors_per_tile", 1)),
           columns_per_tile(number(config, "columns_per_tile", 1)),
-          rows_per_tile(lanes * vectors_per_tile),
-          packs(!across && (shape.transposed_a || shape.m % rows_per_tile != 0)) {}
+          partial_sums(number(config, "partial_sums", 1)),
+          packs(!across && of.left_row != 1 && of.m > 1) {}
 
+    int together() const { return across ? lanes : of.side_by_side ? columns_per_tile : 1; }
+
+    Factors of;
     bool across;
-    int lanes, vectors_per_tile, columns_per_tile, rows_per_tile;
-    bool packs;  // op(A) is copied, rows lengthened to whole tiles
+    int lanes, vectors, vectors_per_tile, columns_per_tile, partial_sums;
+    bool packs;  // the left factor is copied, its rows turned into columns of whole vectors
 };
 
 using Violation = std::optional<std::string>;
 
-Violation spill_violation(const Shape& shape, const Config& config, const Limits& limits) {
-    const CpuTile tile(shape, config);
-    const int registers_per_vector = (tile.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
-    const int needed = tile.vectors_per_tile * tile.columns_per_tile * registers_per_vector;
-    // AVX-512 and SVE have 32 vector registers, the others 16.
-    const int most = limits.vector_bytes >= 64 ? 32 : 16;
-    if (needed <= most) return std::nullopt;
-    return fmt::format("{} vector registers for sums, at most {} are worth trying", needed, most);
+// The largest of an extent's pieces: they are as few as there can be of at most `most`, and as equal.
+int largest_piece(int extent, int most) {
+    return pieces(extent, pieces(extent, most));
 }
 
-Violation padding_violation(const Shape& shape, const Config& config) {
+// AVX-512 and SVE have 32 vector registers, the others 16.
+int vector_registers(const Limits& limits) {
+    return limits.vector_bytes >= 64 ? 32 : 16;
+}
+
+Violation spill_violation(const Shape& shape, const Config& config, const Limits& limits) {
     const CpuTile tile(shape, config);
-    if (tile.vectors_per_tile > 1 && tile.rows_per_tile >= 2 * round_up(shape.m, tile.lanes)) return "half of the rows of a tile would be padding";
-    if (tile.columns_per_tile > shape.n) return fmt::format("C has {} columns", shape.n);
+    const int registers_per_vector = pieces(tile.lanes * shape.bytes(), limits.vector_bytes);
+    const int columns = tile.of.side_by_side ? tile.columns_per_tile : largest_piece(tile.of.n, tile.columns_per_tile);
+    const int sums = largest_piece(tile.vectors, tile.vectors_per_tile) * columns;
+    const int needed = sums * tile.partial_sums * registers_per_vector;
+    const int most = vector_registers(limits);
+    if (needed > most) return fmt::format("{} vector registers for sums, at most {} are worth trying", needed, most);
+    constexpr int enough = 16;  // independent sums: two multiply-adds a cycle, of four cycles each, twice over
+    if (tile.partial_sums > 1 && needed > enough) return fmt::format("{} sums: with fewer partial sums there are enough of them", needed);
+    return std::nullopt;
+}
+
+Violation padding_violation(const Shape& shape, const Config& config, const std::vector<Value>& columns) {
+    const CpuTile tile(shape, config);
+    if (tile.vectors_per_tile > tile.vectors) return fmt::format("C has {} vectors of rows", tile.vectors);
+    if (tile.of.side_by_side) return std::nullopt;
+    for (const Value& fewer : columns)
+        if (std::get<std::int64_t>(fewer) < tile.columns_per_tile && std::get<std::int64_t>(fewer) >= tile.of.n)
+            return fmt::format("C has {} columns", tile.of.n);
     return std::nullopt;
 }
 
 Block constants(const Shape& shape, const CpuTile& tile) {
-    Block block = shape_constants(shape);
+    const Factors& of = tile.of;
+    Block block;
+    if (tile.across) {
+        block = shape_constants(shape);
+    } else {
+        block.line("using real = {};", shape.real());
+        block.line("constexpr int m = {}, n = {}, k = {};", of.m, of.side_by_side ? tile.columns_per_tile : of.n, shape.k);
+        block.line("constexpr long long stride_a = {}, stride_b = {}, stride_c = {};  // words from one matrix to the next", shape.stride_a(),
+                   shape.stride_b(), shape.stride_c());
+        block.line(
+            "constexpr long long right_inner = {}, right_column = {}, c_column = {};  // from (l, column) of the right factor, and of C, to the next",
+            of.right_inner, of.right_column, of.c_column);
+    }
     block.line("constexpr int lanes = {}, together = {};  // words in a vector, and products that are computed at a time", tile.lanes,
-               tile.across ? tile.lanes : 1);
+               tile.together());
     if (tile.across) return block;
-    block.line("constexpr int vectors_per_tile = {}, rows_per_tile = {}, columns_per_tile = {};", tile.vectors_per_tile, tile.rows_per_tile,
-               tile.columns_per_tile);
-    block.line("constexpr int left_column = {};  // distance of the columns of op(A), {}",
-               tile.packs ? round_up(shape.m, tile.rows_per_tile) : shape.m, tile.packs ? "copied and lengthened to whole tiles" : "as they lie");
+    block.line("constexpr int vectors_per_tile = {}, columns_per_tile = {}, partial_sums = {};", tile.vectors_per_tile, tile.columns_per_tile,
+               tile.partial_sums);
+    block.line("constexpr int left_column = {};  // distance of the left factor's columns, {}",
+               tile.packs ? round_up(of.m, tile.lanes) : of.left_inner, tile.packs ? "copied and lengthened to whole vectors" : "as they lie");
     return block;
 }
 
@@ -62,44 +120,47 @@ const char* factor_arguments(const Shape& shape) {
     return shape.scaled ? ", alpha, beta" : "";
 }
 
-// Where the products are, no compiler may find the address of a thread's memory: clang (14 at least, with AVX-512) takes vector registers 16 to 31
-// for unchanged by the call that finds it, and the first time, when the system makes the memory, they are not. Nor may it see through a function that
-// does: hence left_words() of the template, where op(A) is packed.
-Block product_head(const Shape& shape, const CpuTile& tile) {
-    return Block().line("static inline void product(const real* __restrict a, const real* __restrict b, real* __restrict c{}{}) {{",
-                        tile.packs ? ", real* __restrict left" : "", shape.scaled ? ", real alpha, real beta" : "");
-}
-
-// The columns beyond whole tiles.
-Block last_tile(const Shape& shape, const CpuTile& tile) {
-    Block block;
-    if (shape.n % tile.columns_per_tile != 0)
-        block.line("tile<{}>(left, b, c, row, column{});", shape.n % tile.columns_per_tile, factor_arguments(shape));
-    return block;
-}
-
-// Computes the products `i` and following.
+// Computes the products `i` and following. Where the products are, no compiler may find the address of a thread's memory: clang (14 at least, with
+// AVX-512) takes vector registers 16 to 31 for unchanged by the call that finds it, and the first time, when the system makes the memory, they are
+// not. Nor may it see through a function that does: hence left_words() of the template.
 Block call(const Shape& shape, const CpuTile& tile) {
-    return Block().line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c{}{}{});", tile.across ? ", present" : "",
-                        tile.packs ? ", left" : "", factor_arguments(shape));
+    const char* const scale = factor_arguments(shape);
+    if (tile.across) return Block().line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c, present{});", scale);
+    const char* const source = tile.of.turned ? "b + i * stride_b" : "a + i * stride_a";
+    const auto product = [&](const char* columns, const char* number) {
+        return fmt::format("product<{0}>({1}, {2} + {3} * stride_{2}, c + {3} * stride_c{4});", columns, tile.packs ? "left" : source,
+                           tile.of.turned ? "a" : "b", number, scale);
+    };
+    Block block;
+    if (tile.packs && !tile.of.side_by_side) block.line("copy_left({}, left);", source);
+    if (!tile.of.side_by_side) return block.text(product("n", "i"));
+    block.line("if (present == together) {}", product("together", "i"));
+    return block.line("else for (int j = 0; j < present; ++j) {}", product("1", "(i + j)"));
 }
 
 KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const CpuTile tile(shape, config);
-    const double height = tile.across ? shape.m : round_up(shape.m, tile.rows_per_tile);
-    const double executed = 2.0 * height * shape.n * shape.k * static_cast<double>(shape.batch);
+    const Factors& of = tile.of;
+    const double height = tile.across ? of.m : tile.vectors * tile.lanes;
+    const double executed = 2.0 * height * of.n * shape.k * static_cast<double>(shape.batch);
     Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
                 {"constants", constants(shape, tile)},
                 {"team", team(config)},
                 {"entry", parameters(shape, Target::cpu)},
                 {"parallel", team_parallel(config)},
                 {"seat", team_seat(config)},
-                {"product_head", product_head(shape, tile)},
                 {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll", 1))},
                 {"call", call(shape, tile)}};
-    if (!tile.across) holes.emplace_back("last_tile", last_tile(shape, tile));
-    const Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b}, {"across", tile.across}, {"packs", tile.packs}};
+    Flags flags{{"scaled", shape.scaled},
+                {"shared_b", shape.shared_b},
+                {"across", tile.across},
+                {"packs", tile.packs},
+                {"left_shared", of.side_by_side},
+                {"several", tile.together() > 1 || tile.across},
+                {"turned", !tile.across && of.turned}};
+    add_partial_vectors(holes, flags, shape.precision, tile.lanes,
+                        !tile.across && (of.m % tile.lanes != 0 || (tile.packs && shape.k % tile.lanes != 0)));
     KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
     source.step.push_back({"batched_gemm", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
@@ -109,20 +170,45 @@ Tunable lanes(const Shape& shape) {
     return {"lanes", "words in a vector", shape.precision == Precision::f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})};
 }
 
+// What runs untuned: vectors as wide as the processor has them, and as many sums as registers hold beside the operands.
+std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, const std::vector<Value>& columns) {
+    const Factors of(shape);
+    const int widest = limits.vector_bytes / shape.bytes();
+    int lanes = std::max(2, 16 / shape.bytes());
+    while (lanes < widest && lanes < of.m) lanes *= 2;
+    const int vectors = pieces(of.m, lanes);
+    const int sums = 3 * vector_registers(limits) / 4;
+    constexpr int most_vectors = 4, many_vectors = 3, enough_sums = 8, short_k = 16;
+    const int along_m = vectors <= most_vectors ? vectors : many_vectors;
+    std::int64_t along_n = 1;
+    for (const Value& value : columns)
+        if (const auto several = std::get<std::int64_t>(value); several * along_m <= sums && (of.side_by_side || along_n < of.n)) along_n = several;
+    const int independent = along_m * (of.side_by_side ? static_cast<int>(along_n) : largest_piece(of.n, static_cast<int>(along_n)));
+    std::int64_t partial_sums = 1;
+    while (partial_sums < 4 && partial_sums * independent < enough_sums && shape.k >= short_k) partial_sums *= 2;
+    return {{"lanes", lanes},
+            {"vectors_per_tile", along_m},
+            {"columns_per_tile", along_n},
+            {"unroll", partial_sums > 1 ? 1 : 2},
+            {"partial_sums", partial_sums}};
+}
+
 FormSpace row_form(const Shape& shape, const Limits& limits) {
+    const std::vector<Value> columns = numbers({1, 2, 3, 4, 6, 8, 12, 16});  // GCC keeps the sums of more of them in memory
     return {.name = "rows",
             .help = "lanes of a vector are neighbouring rows",
             .tunables = {lanes(shape),
-                         {"vectors_per_tile", "vectors of rows accumulated at a time", numbers({1, 2, 4})},
-                         {"columns_per_tile", "columns accumulated at a time", numbers({1, 2, 4, 8})},
-                         {"unroll", "values along k per trip of the inner loop", numbers({1, 2, 4})}},
+                         {"vectors_per_tile", "vectors of rows accumulated at a time, at most", numbers({1, 2, 3, 4})},
+                         {"columns_per_tile", "columns accumulated at a time, at most", columns},
+                         {"unroll", "values along k per trip of the inner loop and partial sum", numbers({1, 2, 4})},
+                         {"partial_sums", "sums of a word of C, so that enough of them do not wait for each other", numbers({1, 2, 4}), Value(1)}},
             .constraints = {{"padding",
-                             [shape](const Config& config) { return padding_violation(shape, config); },
+                             [shape, columns](const Config& config) { return padding_violation(shape, config, columns); },
                              {"lanes", "vectors_per_tile", "columns_per_tile"}},
                             {"registers",
                              [shape, limits](const Config& config) { return spill_violation(shape, config, limits); },
-                             {"lanes", "vectors_per_tile", "columns_per_tile"}}},
-            .safe = {{"lanes", 32 / shape.bytes()}, {"vectors_per_tile", 1}, {"columns_per_tile", shape.n < 4 ? 1 : 4}, {"unroll", 1}}};
+                             {"lanes", "vectors_per_tile", "columns_per_tile", "partial_sums"}}},
+            .safe = safe_rows(shape, limits, columns)};
 }
 
 // Its configurations had the tunables of the other, too, when they were values of one space.
@@ -139,11 +225,8 @@ FormSpace matrix_form(const Shape& shape) {
 Forms cpu_forms(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
     std::vector<FormSpace> spaces{row_form(shape, limits)};
-    const bool tiny = shape.m * shape.k + shape.k * shape.n <= largest_for_lanes;
-    if (tiny) spaces.push_back(matrix_form(shape));
-    // What runs untuned: lanes across matrices where rows would leave most of a vector empty.
-    constexpr int few_rows = 8;
-    Forms forms{{}, tiny && shape.m < few_rows ? "matrices" : "rows"};
+    if (shape.m * shape.k + shape.k * shape.n <= largest_for_lanes) spaces.push_back(matrix_form(shape));
+    Forms forms{{}, "rows"};
     for (FormSpace& space : spaces)
         forms.list.push_back(
             {.space = with_team(std::move(space), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }});

@@ -30,7 +30,7 @@ struct Mapping {
 Mapping thread_mapping();
 /// A thread accumulates a tile of C in registers, chunks of A and B are staged in shared memory.
 Mapping tile_mapping();
-/// The same with a warp per tile of the FP64 matrix units.
+/// A warp per tile of the FP64 matrix units.
 Mapping mma_mapping();
 /// A warp keeps columns of a shared B in registers, as the matrix units take them, while thin products pass by.
 Mapping stream_mapping();

@@ -11,7 +11,7 @@ namespace hone::inline v0_1::corner {
 /// sums of a layer stay in shared memory, so that a zone of any order fits.
 Form layered_form(const Problem& problem);
 
-/// What all CUDA forms share.
+/// Tunables of all CUDA forms.
 Tunable zones_per_block();
 /// As many as have some dozen columns of points.
 std::int64_t safe_zones(const Shape& shape);

@@ -11,7 +11,7 @@
 
 namespace hone::inline v0_1::corner {
 
-/// What one launch over the zones does.
+/// One launch over the zones.
 struct Pass {
     enum class Kind {
         zone,             ///< whole zones, axis by axis: any of the three parts below

@@ -40,7 +40,7 @@ Eigenpair smallest_eigenpair(const double* matrix, int dimension);
 /// Smallest singular value of a d x d matrix, row by row, by rotations of its columns until these are orthogonal (Hestenes).
 double smallest_singular_value(const double* matrix, int dimension);
 
-/// What the plain loops have of one zone, and how large the sums of absolute values behind it are.
+/// Results of the plain loops for one zone, with the sums of absolute values that their rounding errors are bounded by.
 struct ZoneAnswer {
     std::vector<double> stress;  ///< [d][d][points]
     std::vector<double> force;   ///< [d][nodes]

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
 
 #include "generator/families/csr_spmv/shape.hpp"
 #include "generator/families/device/cpu_multiply_add.hpp"
@@ -10,6 +13,21 @@
 
 namespace hone::inline v0_1::spmv {
 namespace {
+
+int lanes(const Shape& shape, const Config& config) {
+    return static_cast<int>(config.integer("vector_bytes")) / shape.bytes();
+}
+
+bool gathers(const Config& config) {
+    return config.word("words_of_x") == "gather";
+}
+
+constexpr int narrowest_gather = 32;  // bytes of a vector
+
+// Of words of x, as 32-bit numbers.
+bool numbers_fit(const Shape& shape) {
+    return !shape.interleaved || shape.columns * shape.components <= std::numeric_limits<int>::max();
+}
 
 int at_once(const Shape& shape, const Config& config) {
     return config.word("components_at_once") == "all" ? shape.components : 1;
@@ -21,23 +39,32 @@ Block constants(const Shape& shape, const Config& config) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int components = {}, at_once = {};  // components that one pass over a row works on", shape.components,
                at_once(shape, config));
-    block.line("constexpr int chunk_rows = {}, partial_sums = {}, vector_words = {};", chunk_rows, partial_sums,
-               config.integer("vector_bytes") / shape.bytes());
+    block.line("constexpr int chunk_rows = {}, partial_sums = {}, lanes = {}, vectors = partial_sums / lanes;", chunk_rows, partial_sums,
+               lanes(shape, config));
+    block.line("constexpr bool gathers = {};  // words of x come by one instruction, where the processor has it", gathers(config));
     if (shape.dotted) block.line("constexpr int sum_lanes = {};", sum_lanes);
     return block;
 }
 
-// A line for each component: a loop over them would keep the vector of entries from being one.
-Block products(int count) {
-    Block block;
-    for (int c = 0; c < count; ++c) block.line("sum[{0}][j] = multiply_add(value, x[place(column, component + {0}, columns)], sum[{0}][j]);", c);
-    return block;
+// The compilers' own functions for vectors of which words are missing, and for words from anywhere.
+void add_masks(Holes& holes, const Shape& shape, const Config& config) {
+    const bool f32 = shape.precision == Precision::f32;
+    const int bits = 8 * static_cast<int>(config.integer("vector_bytes"));
+    const int words = lanes(shape, config);
+    holes.emplace_back(
+        "masked_entries",
+        Block()
+            .line("const vector value = __builtin_ia32_loadu{}{}_mask(From<real>{{values}}, vector{{}}, mask);", f32 ? "ps" : "pd", bits)
+            .line("const numbers column = __builtin_ia32_loaddqusi{}_mask(From<int>{{column_indices}}, numbers{{}}, mask);", 32 * words));
+    const char* const place = shape.interleaved ? "x + component + c, column * components" : "x + wide(component + c) * columns, column";
+    holes.emplace_back("gather", Block().line("put(value, __builtin_ia32_gather{}siv{}{}(vector{{}}, {}, mask, sizeof(real)), c);",
+                                              bits == 512 ? "" : "3", words, f32 ? "sf" : "df", place));
 }
 
 // A line a level: loops of known length become vector instructions.
-Block halves() {
+Block halves(int vectors) {
     Block block;
-    for (int half = partial_sums / 2; half > 0; half /= 2) block.line("for (int i = 0; i < {0}; ++i) sum[c][i] += sum[c][i + {0}];", half);
+    for (int half = vectors / 2; half > 0; half /= 2) block.line("for (int i = 0; i < {0}; ++i) sum[c][i] += sum[c][i + {0}];", half);
     return block;
 }
 
@@ -53,38 +80,52 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const char* const schedule = config.word("schedule") == "static" ? "static" : "dynamic, 16";
     KernelSource source = common_source(problem, Target::cpu);
-    source.text = render("csr_spmv/kernel.cpp",
-                         {{"banner", banner(problem, config, Target::cpu)},
-                          {"constants", constants(shape, config)},
-                          {"multiply_add", multiply_add_function(shape.precision)},
-                          {"place", place(shape)},
-                          {"products", products(at_once(shape, config))},
-                          {"halves", halves()},
-                          {"team", team(config)},
-                          {"parameters", parameters(problem)},
-                          {"parallel", team_parallel(config)},
-                          {"seat", team_seat(config)},
-                          {"schedule", Block().line("#pragma omp for schedule({})", schedule)},
-                          {"join_pairs", join_pairs()},
-                          {"chunks", chunk_count()}},
-                         {{"dotted", shape.dotted}});
+    const int words = lanes(shape, config);
+    Holes holes{{"banner", banner(problem, config, Target::cpu)},
+                {"constants", constants(shape, config)},
+                {"multiply_add", multiply_add_function(shape.precision)},
+                {"place", place(shape)},
+                {"halves", halves(partial_sums / words)},
+                {"team", team(config)},
+                {"parameters", parameters(problem)},
+                {"parallel", team_parallel(config)},
+                {"seat", team_seat(config)},
+                {"schedule", Block().line("#pragma omp for schedule({})", schedule)},
+                {"join_pairs", join_pairs()},
+                {"chunks", chunk_count()}};
+    const bool masks = config.integer("vector_bytes") >= narrowest_gather && numbers_fit(shape);
+    if (masks) add_masks(holes, shape, config);
+    source.text = render("csr_spmv/kernel.cpp", holes, {{"dotted", shape.dotted}, {"masks", masks}});
     source.step = {{.entry = "csr_spmv", .constants = {}}};
     if (!shape.dotted) return source;
     source.step.push_back({.entry = "finish", .constants = {}});
     return source;
 }
 
+// Of vectors that are shorter, or of words too far away for 32-bit numbers, all words of x are read one by one.
+std::optional<std::string> gather_violation(const Shape& shape, const Config& config) {
+    if (!gathers(config)) return std::nullopt;
+    if (config.integer("vector_bytes") < narrowest_gather) return fmt::format("vectors of {} bytes are not gathered", config.integer("vector_bytes"));
+    if (!numbers_fit(shape)) return "words of x are too far away for 32-bit numbers";
+    return std::nullopt;
+}
+
 // The one form: partial sums of a row are the lanes of vectors.
 FormSpace vector_form(const Shape& shape, const Limits& limits) {
     constexpr int wide_enough = 32;
+    constexpr int with_masks = 64;  // vectors of processors that have masks and gathers that pay
     FormSpace form{
         .name = "vector",
         .help = "vectors of a row's neighbouring entries",
         .tunables = {{"vector_bytes", "width of the vectors along a row", numbers({16, 32, 64})},
+                     {"words_of_x", "how they come: one by one, or a vector of them by one instruction",
+                      limits.vector_bytes >= with_masks ? words({"single", "gather"}) : words({"single"}), Value("single")},
                      {"components_at_once", "of the vectors, in one pass over a row", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
                      {"schedule", "rows of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}},
-        .constraints = {vector_width(limits)},
+        .constraints = {vector_width(limits),
+                        {"gather", [shape](const Config& config) { return gather_violation(shape, config); }, {"vector_bytes", "words_of_x"}}},
         .safe = {{"vector_bytes", std::min(wide_enough, limits.vector_bytes)},
+                 {"words_of_x", "single"},
                  {"components_at_once", shape.components == 1 ? "one" : "all"},
                  {"schedule", "static"}},
         .former = [](const Config& config) { return config.find("components_at_once") != nullptr; }};

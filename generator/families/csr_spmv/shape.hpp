@@ -41,7 +41,7 @@ void reference(const Problem& problem, std::span<void* const> arrays, std::int64
 Workload workload(const Problem& problem, std::uint64_t seed);
 
 std::vector<ArraySpec> arrays(const Problem& problem);
-/// What both targets' sources have in common: arrays, the table of the chunks' sums, rows and columns, operations.
+/// The part of a source that both targets share: arrays, the table of the chunks' sums, rows and columns, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel.
 Block banner(const Problem& problem, const Config& config, Target target);

@@ -4,7 +4,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a kernel copies into shared memory past its registers, by the piece device/copies.cu/past_registers of its template.
+/// Kinds of copies into shared memory that pass no register, by the piece device/copies.cu/past_registers of its template.
 enum class Copies {
     values,          ///< copy(to, from): a value of 4, 8 or 16 bytes
     words_or_zeros,  ///< copy<words>(to, from, there): neighbouring words, of so many bytes, or zeros

@@ -68,7 +68,7 @@ Block element_factors(const Algebra& algebra, const std::string& factor);
 /// Names the metric factors that `own` points at: `const real rx = own[0], ...;`.
 Block name_factors(const Algebra& algebra);
 
-/// The same in front of the combination, with the `scale` of the pass.
+/// Names the factors in front of the combination, with the `scale` of the pass.
 Block name_combine_factors(const Algebra& algebra);
 
 /// The expression of a sum, e.g. `rx * u + ry * v`; `operand` writes operand number i.

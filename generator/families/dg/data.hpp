@@ -10,7 +10,7 @@
 
 namespace hone::inline v0_1::dg {
 
-/// What lies in vmapP where a face has no neighbour.
+/// Values of vmapP where a face has no neighbour.
 constexpr int reflecting_wall = -1;  ///< perfect conductor, rigid wall
 constexpr int absorbing = -2;        ///< nothing comes in
 

@@ -25,7 +25,7 @@ struct Half {
 /// acoustics has div u and grad p, and in two dimensions Maxwell the curl of Ez and that of H.
 std::vector<Half> halves_of(const Shape& shape, const Algebra& form);
 
-/// What a thread does for half 0 or half 1.
+/// Text that does `first` in half 0 and `second` in half 1.
 Block either(const Block& first, const Block& second);
 
 /// Entries that are not exactly zero.

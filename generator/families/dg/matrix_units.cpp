@@ -33,16 +33,16 @@ int matrix_registers(const Shape& shape, int sums, int columns, int matrices, in
     return shape.bytes() / 4 * sums * columns * 4 + sets * matrices * words_of_coefficients + fields * words_of_values;
 }
 
-TableSpec fragment_table(const std::string& name, const Shape& shape, int matrices, int columns,
+TableSpec fragment_table(const std::string& name, const Shape& shape, int matrices, int rows, int columns,
                          const std::function<double(int a, int n, int c)>& entry) {
-    const int tiles = round_up(shape.nodes, mma_nodes) / mma_nodes;
+    const int tiles = round_up(rows, mma_nodes) / mma_nodes;
     const int steps = round_up(columns, mma_columns) / mma_columns;
     const bool split = shape.precision == Precision::f32;
     TableSpec result{name, std::int64_t{tiles} * steps * matrices * fragment_words * (split ? 2 : 1), {}};
     result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
     for (int a = 0; a < matrices; ++a)
         for (int c = 0; c < columns; ++c)
-            for (int n = 0; n < shape.nodes; ++n) {
+            for (int n = 0; n < rows; ++n) {
                 const int fragment = (n / mma_nodes * steps + c / mma_columns) * matrices + a;
                 const int lane = n % 8 * 4 + c % mma_columns / 2;
                 const int lower_half = n % mma_nodes / 8;

@@ -36,11 +36,11 @@ constexpr int product_terms(const Shape& shape) {
 /// (as often as `sets` says) and of `fields` fields.
 int matrix_registers(const Shape& shape, int sums, int columns, int matrices, int sets, int fields);
 
-/// Several matrices, entry(a, n, c) their coefficients, in the order in which a lane loads them: [tile of 16 nodes][step of 8
+/// Several matrices of `rows` rows, entry(a, n, c) their coefficients, in the order in which a lane loads them: [tile of 16 nodes][step of 8
 /// columns][matrix][2][lane] of 16 bytes. Which column plays which of the 8 is free as long as both operands agree: lane group t takes columns 2t and
 /// 2t + 1, so that its two values of b are neighbours. f64: two times 16 bytes are columns 2t and 2t + 1, nodes g and g + 8 each; TF32: high and low
 /// parts of (g, 2t), (g + 8, 2t), (g, 2t + 1), (g + 8, 2t + 1).
-TableSpec fragment_table(const std::string& name, const Shape& shape, int matrices, int columns,
+TableSpec fragment_table(const std::string& name, const Shape& shape, int matrices, int rows, int columns,
                          const std::function<double(int a, int n, int c)>& entry);
 
 }  // namespace hone::inline v0_1::dg

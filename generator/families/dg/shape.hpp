@@ -9,7 +9,7 @@
 
 namespace hone::inline v0_1::dg {
 
-/// What is solved: one row per equation.
+/// The equations that can be solved, one row each.
 struct Equation {
     std::string name;
     Simplex simplex;

@@ -7,7 +7,7 @@
 
 namespace hone::inline v0_1::dg {
 
-// What all kernels that cut elements and nodes into tiles count with.
+// Bounds for kernels that cut elements and nodes into tiles.
 
 /// Fused multiply-adds that stand unrolled in a text at most: beyond, compilation takes seconds and the instruction cache overflows.
 constexpr std::int64_t largest_code = 6000;

@@ -12,7 +12,7 @@ std::vector<double> lobatto_points(int order);
 /// Requires an order from 1 to 10.
 std::vector<std::array<double, 3>> triangle_points(int order);
 
-/// The same of the tetrahedron r, s, t >= -1, r + s + t <= -1 as (r, s, t): t outermost, then s, r innermost.
+/// Nodes of the tetrahedron r, s, t >= -1, r + s + t <= -1 as (r, s, t): t outermost, then s, r innermost.
 std::vector<std::array<double, 3>> tetrahedron_points(int order);
 
 }  // namespace hone::inline v0_1

@@ -25,7 +25,7 @@ std::int64_t buffer_bytes(const Shape& shape, std::int64_t lanes) {
 
 Block constants(const Shape& shape, const Config& config) {
     Block block = shape_constants(shape, Target::cpu);
-    if (!shape.dotted) block.line("constexpr int chunk_rows = {};", chunk_rows);
+    if (!shape.summed) block.line("constexpr int chunk_rows = {};", chunk_rows);
     return block.line("constexpr int lanes = {}, columns = {};  // elements of a vector, lines of an element's points", config.integer("lanes"),
                       columns(shape));
 }
@@ -37,7 +37,7 @@ Block weights_parameters(const Shape& shape) {
 // In pairs of neighbours.
 Block end_chunk(const Shape& shape) {
     Block block;
-    if (!shape.dotted) return block;
+    if (!shape.summed) return block;
     for (int pairs = chunk_rows / 2; pairs > 0; pairs /= 2)
         block.line("for (int i = 0; i < {}; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];", pairs);
     return block.line("chunk_sums[wide(c) * chunks + chunk] = pairs[0];");
@@ -45,7 +45,7 @@ Block end_chunk(const Shape& shape) {
 
 Block keep_product(const Shape& shape) {
     Block block;
-    if (!shape.dotted) return block;
+    if (!shape.summed) return block;
     block.line("// Not a plain product, which the compiler might round together with the sum that it goes to.");
     return block.line("pairs[node - begin] = multiply_add(sum, x[wide(c) * nodes + node], real(0));");
 }
@@ -74,7 +74,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                           {"seat", team_seat(config)},
                           {"schedule", Block().line("#pragma omp for schedule({})", config.word("schedule") == "static" ? "static" : "dynamic, 4")},
                           {"fetch_weights", Block().line("fetch_weights({} element, present, weight);", arguments)},
-                          {"begin_chunk", shape.dotted ? Block().line("real pairs[chunk_rows] = {{}};") : Block()},
+                          {"begin_chunk", shape.summed ? Block().line("real pairs[chunk_rows] = {{}};") : Block()},
                           {"keep_product", keep_product(shape)},
                           {"end_chunk", end_chunk(shape)},
                           {"chunks", chunk_count()}},

@@ -171,7 +171,8 @@ KernelSource cuda_source(const Problem& problem, const Config& config, const Cud
                           {"unroll_points", unroll_points(shape, Target::cuda)},
                           {"elements", parts.elements}},
                          {{"teams", parts.teams}});
-    source.text += render("fe_mass/kernel.cu/nodes", {{"parameters", parameters(shape)}, {"chunks", chunk_count()}}, {{"dotted", shape.dotted}});
+    source.text += render("fe_mass/kernel.cu/nodes", {{"parameters", parameters(shape)}, {"chunks", chunk_count()}},
+                          {{"dotted", shape.dotted}, {"summed", shape.summed}});
     Launch of_elements = cuda_launch("multiply_elements", {(shape.elements + parts.elements_per_block - 1) / parts.elements_per_block, 1, 1},
                                      {parts.needs.threads, 1, 1});
     of_elements.range_axis = 0;

@@ -10,6 +10,7 @@ namespace fe {
 
 Shape::Shape(const Problem& problem)
     : dotted(problem.word("kernel") == "apply_dot"),
+      summed(problem.word("kernel") != "apply"),
       stored(problem.word("data") == "stored"),
       dimension(static_cast<int>(problem.integer("dimension"))),
       order(static_cast<int>(problem.integer("order"))),
@@ -80,6 +81,9 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
         laid_out({"x", Access::in, shape.components * shape.nodes, vectors, "what M is multiplied with"}, {shape.components, shape.nodes}));
     result.push_back(laid_out({"y", Access::out, shape.components * shape.nodes, vectors, "M x"}, {shape.components, shape.nodes}));
     if (shape.dotted) result.push_back({"dot", Access::out, shape.components, "[components]", "x . y / nodes", {}, {1}});
+    if (shape.summed && !shape.dotted)
+        result.push_back(laid_out({"chunk_sums", Access::out, shape.components * shape.chunks(), "[components][chunks]", "x . y of 32 nodes each"},
+                                  {shape.components, shape.chunks()}));
     return result;
 }
 
@@ -98,7 +102,7 @@ Counts counts(const Problem& problem) {
     const auto nodes = static_cast<double>(shape.nodes);
     const double of_element = shape.components * (2 * multiply_adds + shape.element_points());
     const double data = shape.stored ? shape.element_points() : shape.dimension * shape.corners() + 1;
-    return {shape.components * nodes, "unknowns", elements * of_element + (shape.dotted ? 2 * shape.components * nodes : 0),
+    return {shape.components * nodes, "unknowns", elements * of_element + (shape.summed ? 2 * shape.components * nodes : 0),
             elements * (data * shape.bytes() + 4.0 * shape.element_nodes()) + 2 * shape.components * nodes * shape.bytes()};
 }
 
@@ -112,7 +116,13 @@ Family fe_mass() {
     family.source = "P. Fischer and others, Scalability of High-Performance PDE Solvers, Int. J. High Perform. Comput. Appl. 34, 2020 (BP1, BP2)";
     family.example = "fe_mass kernel=apply_dot dimension=3 order=2 points=4 components=3 precision=f64 elements=4096 nodes=35937";
     family.parameters = {
-        {"kernel", "apply: y = M x; apply_dot: with x . y", {"apply", "apply_dot"}, 0, 0, false, "apply"},
+        {"kernel",
+         "apply: y = M x; apply_dot: with x . y; apply_sums: with x . y of chunks of nodes",
+         {"apply", "apply_dot", "apply_sums"},
+         0,
+         0,
+         false,
+         "apply"},
         {"data", "stored: a weight for each point; vertices: weights from corners and density", {"stored", "vertices"}, 0, 0, false, "stored"},
         {"dimension", "of space", {}, 2, 3, false, ""},
         {"order", "of the elements", {}, 1, 8, false, ""},

@@ -38,6 +38,8 @@ NodeCorners node_corners(std::span<const std::int32_t> element_nodes, std::int64
 ///    integers: node_corners of them. Arrays of integers are rounded up to whole words of the problem's precision.
 ///  - `x`, read, and `y`, written: [components][nodes]. Nodes without an element have y = 0.
 ///  - `dot` [components], with kernel=apply_dot: x_c . y_c / nodes. The division keeps it of the order of the words (as in csr_spmv).
+///  - `chunk_sums` [components][chunks], with kernel=apply_sums: x_c . y_c of 32 nodes each, for devices that share a matrix: what dot is summed up
+///    from.
 ///
 /// A step over elements [first, last) gives y and dot of the matrix that these alone make: such steps over parts add up to the whole.
 ///

@@ -131,14 +131,20 @@ void step(const Problem& problem, std::span<void* const> arrays, std::int64_t fi
     for (int component = 0; component < shape.components; ++component) {
         const std::vector<Wide> product = multiply(element, data, component, first, last, false);
         Wide dot = 0;
+        std::vector<Wide> of_chunks(static_cast<std::size_t>(shape.chunks()), 0);
         for (std::int64_t node = 0; node < shape.nodes; ++node) {
             const std::int64_t at = component * shape.nodes + node;
             data.y[at] = static_cast<Real>(product[static_cast<std::size_t>(node)]);
-            dot += product[static_cast<std::size_t>(node)] * static_cast<Wide>(data.x[at]);
+            const Wide of_node = product[static_cast<std::size_t>(node)] * static_cast<Wide>(data.x[at]);
+            dot += of_node;
+            of_chunks[static_cast<std::size_t>(node / chunk_rows)] += of_node;
         }
+        if (!shape.summed) continue;
+        Real* const sums = static_cast<Real*>(arrays[static_cast<std::size_t>(shape.x_number()) + 2]);
         if (shape.dotted)
-            static_cast<Real*>(arrays[static_cast<std::size_t>(shape.x_number()) + 2])[component] =
-                static_cast<Real>(dot / static_cast<Wide>(shape.nodes));
+            sums[component] = static_cast<Real>(dot / static_cast<Wide>(shape.nodes));
+        else
+            std::transform(of_chunks.begin(), of_chunks.end(), sums + component * shape.chunks(), [](Wide sum) { return static_cast<Real>(sum); });
     }
 }
 
@@ -236,7 +242,9 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
     step<Real>(problem, pointers, 0, shape.elements);
     // |x| is at most 1: M with positive numbers times 1 is a bound S of all sums of magnitudes, of y and of the mean of rows' products with x.
     const std::vector<Wide> magnitudes = multiply(Element(shape), Data<Real>(shape, pointers), 0, 0, shape.elements, true);
-    const auto largest = static_cast<double>(*std::max_element(magnitudes.begin(), magnitudes.end()));
+    // Of chunks' sums the rows' products are not divided.
+    const double rows = shape.summed && !shape.dotted ? chunk_rows : 1;
+    const auto largest = rows * static_cast<double>(*std::max_element(magnitudes.begin(), magnitudes.end()));
     int most_corners = 0;
     for (std::size_t node = 0; node + 1 < corners.starts.size(); ++node)
         most_corners = std::max(most_corners, corners.starts[node + 1] - corners.starts[node]);

@@ -18,7 +18,7 @@ constexpr int chunk_rows = 32, sum_lanes = 1024;
 struct Shape {
     explicit Shape(const Problem& problem);
 
-    bool dotted, stored;
+    bool dotted, summed, stored;  ///< x . y as a whole, of chunks of rows; weights as they are
     int dimension, order, components;
     int nodes_along, points_along;
     Precision precision;
@@ -59,7 +59,7 @@ Counts counts(const Problem& problem);
 /// The CUDA form by threads, in threads.cpp: none where an element's words are more than a thread's registers.
 std::vector<Form> thread_forms(const Problem& problem, const Limits& limits);
 
-/// What CUDA forms have of their own, and what all have, in cuda.cpp.
+/// Text of a CUDA kernel: what each form adds, and what all share (cuda.cpp).
 struct CudaParts {
     Block constants, barrier, weights, elements;  ///< text; `weights`: of weights_function, where it is called
     bool teams = false;
@@ -72,7 +72,7 @@ constexpr const char* elements_help = "elements of a block";
 std::vector<Tunable> node_tunables();
 std::vector<Assignment> safe_nodes();
 
-/// What both targets write alike, in text.cpp.
+/// Text that is the same for both targets (text.cpp).
 KernelSource common_source(const Problem& problem, Target target);
 Block banner(const Problem& problem, const Config& config, Target target);
 /// Arguments of every entry point.

@@ -28,11 +28,14 @@ Block banner(const Problem& problem, const Config& config, Target target) {
     const Counts of_all = counts(problem);
     const auto elements = static_cast<double>(shape.elements);
     Block block;
-    block.line("// fe_mass: y = M x{}, Q{} in {} dimensions, {} points along an axis, {} component{}, {}", shape.dotted ? " and x . y" : "",
+    block.line("// fe_mass: y = M x{}, Q{} in {} dimensions, {} points along an axis, {} component{}, {}",
+               shape.dotted   ? " and x . y"
+               : shape.summed ? " and x . y of chunks of nodes"
+                              : "",
                shape.order, shape.dimension, shape.points_along, shape.components, shape.components == 1 ? "" : "s", to_string(shape.precision));
     block.line("// hone emit {} elements=1000 nodes=10000 --target {} --config {}", problem.class_key(), to_string(target), config.key());
     block.text("// The same text serves every mesh.");
-    const double dots = shape.dotted ? 2.0 * shape.components * static_cast<double>(shape.nodes) : 0;
+    const double dots = shape.summed ? 2.0 * shape.components * static_cast<double>(shape.nodes) : 0;
     return block.line("// per element: {:.0f} operations", (of_all.operations - dots) / elements);
 }
 
@@ -41,7 +44,10 @@ Block parameters(const Shape& shape) {
     block.line("const real* __restrict__ {},", shape.stored ? "weights" : "vertices, const real* __restrict__ density");
     block.line("const int* __restrict__ element_nodes, const int* __restrict__ corner_starts, const int* __restrict__ corners,");
     block.line("const real* __restrict__ x, real* __restrict__ y,{} real* __restrict__ element_sums,{}",
-               shape.dotted ? " real* __restrict__ dot," : "", shape.dotted ? " real* __restrict__ chunk_sums," : "");
+               shape.dotted   ? " real* __restrict__ dot,"
+               : shape.summed ? " real* __restrict__ chunk_sums,"
+                              : "",
+               shape.dotted ? " real* __restrict__ chunk_sums," : "");
     return block.line("int elements, int nodes, int first, int last");
 }
 
@@ -52,7 +58,10 @@ Block shape_constants(const Shape& shape, Target target) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int components = {}, nodes_along = {}, points_along = {};", shape.components, shape.nodes_along, shape.points_along);
     block.line("constexpr int element_nodes_count = {}, element_points = {};", shape.element_nodes(), shape.element_points());
-    if (shape.dotted) block.line("constexpr int chunk_rows = {}, sum_lanes = {};", chunk_rows, sum_lanes);
+    if (shape.dotted)
+        block.line("constexpr int chunk_rows = {}, sum_lanes = {};", chunk_rows, sum_lanes);
+    else if (shape.summed)
+        block.line("constexpr int chunk_rows = {};", chunk_rows);
     block.line("// Of an axis: values of the nodal functions at the points.");
     block.append(constant_table(target, "basis", shape.points_along, shape.nodes_along, [&](int q, int i) { return axis.basis(q, i); }));
     if (shape.stored) return block;

@@ -85,7 +85,7 @@ std::vector<ArraySpec> arrays(const Problem& problem);
 Partition partition(const Problem& problem);
 Counts counts(const Problem& problem);
 
-/// What both targets' sources have in common: arrays, scalars nx ny nz pitch, operations.
+/// The part of a source that both targets share: arrays, scalars nx ny nz pitch, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
 Block banner(const Problem& problem, const Config& config, Target target);

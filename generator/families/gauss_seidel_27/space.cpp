@@ -392,7 +392,7 @@ FormSpace slabs_form(const Grid& grid) {
 FormSpace on_processors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
-    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}});
+    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", std::min(64, limits.vector_bytes)}});
     form.constraints.push_back(vector_width(limits));
     return with_team(std::move(form), limits);
 }
@@ -404,7 +404,7 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     const FormSpace rows{.name = "rows",
                          .help = "rows with both colours of x, four times over the grid",
                          .tunables = {{"y_block", "rows along y that a thread takes at a time", numbers({4, 16, 64, whole_planes})}},
-                         .safe = {{"y_block", 16}},
+                         .safe = {{"y_block", 4}},
                          .former = [](const Config& config) { return config.has("colours_per_pass", 2); }};
     const FormSpace wave{.name = "wave", .help = "a wave of planes with all colours, once over the grid", .former = [](const Config& config) {
                              return config.has("colours_per_pass", 8);

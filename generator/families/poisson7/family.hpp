@@ -38,7 +38,7 @@ constexpr std::int64_t group_columns = 32;
 /// Sums of groups that a block of the summation takes at most. A block has groups of one chunk only: a grid that is cut between chunks has the blocks
 /// of the whole one.
 constexpr std::int64_t sums_per_block = 1024;
-/// What a block's sum is divided by: cells of a full one. A power of two, so that it costs no digit.
+/// A block's sum is divided by the cells of a full block. A power of two, so that it costs no digit.
 constexpr std::int64_t cells_per_block = chunk_planes * group_columns * sums_per_block;
 
 constexpr std::int64_t blocks_of_chunk(std::int64_t nx, std::int64_t ny) {

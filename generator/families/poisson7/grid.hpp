@@ -56,7 +56,7 @@ Workload workload(const Problem& problem, std::uint64_t seed);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 
-/// What both targets' sources have in common: arrays, tables of the sums, scalars nx ny nz pitch, operations.
+/// The part of a source that both targets share: arrays, tables of the sums, scalars nx ny nz pitch, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
 Block banner(const Problem& problem, const Config& config, Target target);
@@ -69,7 +69,7 @@ Block gathered(const Problem& problem);
 Block scalar_words();
 /// The statement that keeps a residual half's `residual_square` in `history`.
 Block keep_in_history();
-/// What a problem decides about the templates of both targets.
+/// Flags that a problem sets for the templates of both targets.
 Flags common_flags(const Grid& grid);
 
 }  // namespace hone::inline v0_1::poisson

@@ -8,7 +8,7 @@
 
 namespace hone::inline v0_1::languages {
 
-/// What this interface itself refuses, with the status that says so. Its text begins with the function that was called.
+/// A refusal by this interface itself, with its status. Its text begins with the function that was called.
 class Refusal : public Error {
   public:
     Refusal(hone_status status, const std::string& where, const std::string& found, const std::string& remedy)

@@ -11,7 +11,7 @@
 
 namespace hone::inline v0_1::languages {
 
-/// What a handle of hone.h points at begins with its tag: which kind it is, and whether it is open. Of closed handles the shell stays for a while, so
+/// Each object behind a handle of hone.h begins with this tag: its kind, and whether it is open. The shell of a closed one stays for a while, so
 /// that one which is used after its end is refused rather than read.
 class Shell {
   public:

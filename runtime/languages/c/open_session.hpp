@@ -21,7 +21,7 @@
 
 namespace hone::inline v0_1::languages {
 
-/// What a hone_session consists of: a hone::Session, the kernels that were looked up in it by their handles, and the arrays that were allocated with
+/// The contents of a hone_session: a hone::Session, the kernels that were looked up in it by their handles, and the arrays that were allocated with
 /// it. Bound kernels and online tuners hold it, too. Thread-safe.
 class OpenSession : public std::enable_shared_from_this<OpenSession> {
   public:
@@ -37,7 +37,7 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     const std::string& results_folder() const { return results_folder_; }  ///< that tuning writes to; may be empty
     /// Starts a worker that knows the same families; empty where there is no hone program.
     std::vector<std::string> worker_command() const;
-    /// What was read at the beginning or by the latest `read_results`.
+    /// The results as they were read at the beginning or by the latest `read_results`.
     const Database& database() const { return results().library->database(); }
 
     /// The best kernel known for a problem, the same for the same problem. Throws Error as KernelLibrary::kernel does.

@@ -19,7 +19,7 @@ std::size_t known_size(const char* function, const Structure* callers, const cha
     return std::min(callers->size, sizeof(Structure));
 }
 
-/// What the caller wants: all zero where there is no structure, or beyond what the caller knows of it.
+/// Copies a caller's structure. Members are zero where there is no structure, or where the caller's version of it ends before them.
 template <typename Structure>
 Structure read(const char* function, const Structure* callers, const char* name) {
     Structure own{};

@@ -93,8 +93,10 @@ TEST_F(NextScalarsTest, KernelsCompileForGpus) {
     } catch (const Error& error) {
         GTEST_SKIP() << error.what();
     }
-    const CompileOutcome outcome = nvrtc->compile(NextScalars::source(Target::cuda, Precision::f32));
-    EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+    for (const bool by_kernels : {false, true}) {
+        const CompileOutcome outcome = nvrtc->compile(NextScalars::source(Target::cuda, Precision::f32, by_kernels));
+        EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+    }
 }
 
 }  // namespace

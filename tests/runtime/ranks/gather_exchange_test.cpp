@@ -10,9 +10,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
-#include "runtime/cuda/nvrtc_compiler.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
-#include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::gather_exchange_test {
@@ -132,45 +130,6 @@ TEST_F(ConcurrentGatherExchange, RefusesWhatDoesNotFit) {
                            exchange.end();
                        }),
                 ::testing::HasSubstr("exchange of messages"));
-}
-
-// The kernels of a GPU, on the processor in several blocks.
-TEST_F(ConcurrentGatherExchange, PacksOnGpus) {
-    if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    KernelSource source = GatherExchange::kernels(8);
-    for (Launch& launch : source.step) launch.grid = {3, 1, 1}, launch.block = {4, 1, 1};
-    source = test::emulated(source);
-    const CompileOutcome outcome = backend_->compiler().compile(source);
-    ASSERT_TRUE(outcome.ok) << outcome.code.log;
-    const auto module = backend_->load(outcome.code);
-    std::vector<std::uint64_t> field{10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, packed(10, 7);
-    const std::vector<std::int64_t> places{9, 0, 4, 4, 2, 7, 1, 3, 5, 6};
-    void *field_data = field.data(), *packed_data = packed.data();
-    const void* places_data = places.data();
-    int first = 0, last = 9;
-    std::array<void*, 5> arguments{&field_data, static_cast<void*>(&places_data), &packed_data, &first, &last};
-    const auto launch = [&](std::size_t step) {
-        module->launch(module->entry(source.step[step].entry), source.step[step].grid, source.step[step].block, 0, {}, arguments.data());
-    };
-    launch(0);
-    EXPECT_EQ(packed, (std::vector<std::uint64_t>{19, 10, 14, 14, 12, 17, 11, 13, 15, 7}));
-    std::fill(field.begin(), field.end(), 0);
-    launch(1);
-    EXPECT_EQ(field, (std::vector<std::uint64_t>{10, 11, 12, 13, 14, 15, 0, 17, 0, 19}));
-}
-
-TEST(GatherExchangeKernels, CompileForGpus) {
-    DiskCache cache{test::kernel_cache_folder()};
-    std::unique_ptr<Compiler> nvrtc;
-    try {
-        nvrtc = make_nvrtc_compiler("sm_90", cache);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
-    for (const int word_bytes : {4, 8}) {
-        const CompileOutcome outcome = nvrtc->compile(GatherExchange::kernels(word_bytes));
-        EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
-    }
 }
 
 }  // namespace

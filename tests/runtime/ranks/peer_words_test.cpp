@@ -60,17 +60,9 @@ TEST_F(PeerWordsTest, KernelStoresIntoAllBoxesAndSaysSo) {
         unsigned done = 0;
         auto& words = own[static_cast<std::size_t>(rank)];
         void *from = words.data(), *to = pointers.data(), *counter = &done;
-        int first = 0, last = static_cast<int>(words.size()), all = ranks, own_rank = rank, place = begin, flags_of = flags, number = epoch;
-        std::array<void*, 10> arguments{static_cast<void*>(&from),
-                                        static_cast<void*>(&to),
-                                        static_cast<void*>(&counter),
-                                        &first,
-                                        &last,
-                                        &all,
-                                        &own_rank,
-                                        &place,
-                                        &flags_of,
-                                        &number};
+        int last = static_cast<int>(words.size()), all = ranks, own_rank = rank, place = begin, flags_of = flags, number = epoch;
+        std::array<void*, 9> arguments{
+            static_cast<void*>(&from), static_cast<void*>(&to), static_cast<void*>(&counter), &last, &all, &own_rank, &place, &flags_of, &number};
         module->launch(module->entry(emulated.step[0].entry), {3, 1, 1}, {256, 1, 1}, 0, {}, arguments.data());
         EXPECT_EQ(done, 0U);
         for (const auto& box : boxes) EXPECT_EQ(box[static_cast<std::size_t>(flags + rank)], unsigned{epoch});

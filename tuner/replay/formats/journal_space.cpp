@@ -17,7 +17,7 @@
 namespace hone::inline v0_1 {
 namespace {
 
-// Names and values of a key such as `block_x=32,staging=caches`.
+// Names and values of a key such as `form=cells,block_x=32`.
 struct Key {
     std::vector<std::string> names;
     std::vector<std::string> written;

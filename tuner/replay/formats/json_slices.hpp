@@ -25,7 +25,7 @@ class JsonSlices {
     const std::string& name() const { return name_; }  ///< of a member
     std::string_view text() const { return text_; }    ///< of the value
     int line() const { return value_line_; }           ///< where the value begins
-    /// What follows the closing bracket; at the end only.
+    /// The text behind the closing bracket; at the end only.
     std::string_view rest() const { return all_.substr(at_); }
 
   private:

@@ -82,7 +82,7 @@ class RecordedRows {
     RecordedColumns columns_;                                            ///< without indices
 };
 
-/// What a valid one came to; `samples` may be empty, then there is but `seconds`.
+/// The outcome of a valid measurement; without `samples`, of `seconds` alone.
 Outcome measurement(double seconds, std::vector<double> samples);
 
 /// Seconds in milliseconds, as a JSON number; what a file in milliseconds said comes back as the same seconds, anything else to the last digit but

@@ -165,6 +165,21 @@ KernelSource pass_cpu_kernel(Plan plan) {
     return std::move(source);
 }
 
+// What runs untuned: vectors as wide as the processor has them, and sums enough that its multiply-adds need not wait for each other.
+std::vector<Assignment> safe_vectors(const Shape& shape, const Limits& limits) {
+    std::int64_t lanes = 16 / shape.bytes(), per_block = 8;
+    while (lanes < limits.vector_bytes / shape.bytes() && lanes < shape.nodes) lanes *= 2;
+    const auto assigned = [&] {
+        return std::vector<Assignment>{{"lanes", lanes},
+                                       {"vectors_per_tile", Value(1)},
+                                       {"elements_per_tile", Value(2)},
+                                       {"elements_per_block", per_block},
+                                       {"unroll", Value(1)}};
+    };
+    while (per_block > 4 && buffer_violation(shape, Config(assigned()), limits)) per_block /= 2;
+    return assigned();
+}
+
 FormSpace pass_cpu_space(const Step& step, const Fusion& fusion, const Limits& limits) {
     const Shape& shape = step.shape;
     const bool f32 = shape.precision == Precision::f32;
@@ -178,11 +193,7 @@ FormSpace pass_cpu_space(const Step& step, const Fusion& fusion, const Limits& l
                      {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})}},
         .constraints = {{"registers", [=, passes = fusion.passes](const Config& config) { return spill_violation(shape, passes, config, limits); }},
                         {"block buffer", [=](const Config& config) { return buffer_violation(shape, config, limits); }}},
-        .safe = {{"lanes", std::int64_t{16 / shape.bytes()}},
-                 {"vectors_per_tile", std::int64_t{1}},
-                 {"elements_per_tile", std::int64_t{1}},
-                 {"elements_per_block", std::int64_t{4}},
-                 {"unroll", std::int64_t{1}}},
+        .safe = safe_vectors(shape, limits),
         .former = [fusion](const Config& config) { return fusion.was(config); }};
     if (has_volume(fusion.passes)) {
         form.tunables.insert(form.tunables.begin(), algebra_tunable());

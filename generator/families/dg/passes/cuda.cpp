@@ -65,6 +65,8 @@ constexpr std::array way_flags{"tile",
                                "gathers_ahead",
                                "neighbours_copied",
                                "prefetches",
+                               "operators_ahead",
+                               "by_parity",
                                "faces_apart",
                                "fluxes_lifted",
                                "residual_ahead",
@@ -166,7 +168,7 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
     source.text = render("dg/passes/kernel.cu",
                          {{"banner", pass_banner(plan, Target::cuda)},
                           {"constants", constants.append(way.constants(plan))},
-                          {"face_node", face_node_table(shape, "__device__ const")},
+                          {"face_node", plan.any(&Pass::surface) ? face_node_table(shape, "__device__ const") : Block()},
                           {"entries", entries}},
                          kernel_flags(shape, used));
     return std::move(source);

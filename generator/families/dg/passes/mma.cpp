@@ -17,6 +17,8 @@ struct Tasks {
     int nodes_padded;
     bool amplitudes;         // LIFT takes these, face by face, and fields are copied past the registers
     bool neighbours_copied;  // into the place of the fluxes
+    bool by_parity;
+    PartTiles part_tiles;
     Operands operands;
 
     Tasks(const Shape& shape, const Config& config)
@@ -25,7 +27,13 @@ struct Tasks {
           nodes_padded(round_up(shape.nodes, mma_nodes)),
           amplitudes(config.has("lift", "amplitudes")),
           neighbours_copied(config.has("gathers", "copies")),
-          operands(shape, mma_columns, amplitudes) {}
+          by_parity(config.has("basis", "parity")),
+          operands(shape, mma_columns, amplitudes) {
+        if (!by_parity) return;
+        part_tiles = PartTiles(Parity(shape.reference()), mma_nodes, mma_columns);
+        nodes_padded = part_tiles.rows();
+        operands.set_field_columns(part_tiles.columns(), mma_columns);
+    }
 
     int column_groups() const { return std::max(1, elements_per_block / (mma_elements * groups_per_warp)); }
     int tasks() const { return nodes_padded / mma_nodes * column_groups(); }
@@ -51,9 +59,11 @@ std::optional<std::string> task_violation(const Config& config) {
     return fmt::format("the matrix units need a multiple of {} elements per block", together);
 }
 
-std::optional<std::string> copies_violation(const Config& config) {
-    if (config.has("gathers", "loads") || config.has("lift", "amplitudes")) return std::nullopt;
-    return "fluxes are made from values in registers";
+std::optional<std::string> fluxes_violation(const Config& config) {
+    if (config.has("lift", "amplitudes")) return std::nullopt;
+    if (config.has("gathers", "copies")) return "fluxes are made from values in registers";
+    if (config.has("basis", "parity")) return "even and odd parts are for amplitudes";
+    return std::nullopt;
 }
 
 FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
@@ -70,12 +80,12 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     if (fuses_all(passes)) {
         Tunable gathers = gathers_tunable();
         gathers.former = Value("loads");
-        form.tunables.insert(form.tunables.end(), {lift_tunable(), std::move(gathers)});
-        form.safe.insert(form.safe.end(), {{"lift", "fluxes"}, {"gathers", "loads"}});
+        form.tunables.insert(form.tunables.end(), {lift_tunable(), std::move(gathers), basis_tunable()});
+        form.safe.insert(form.safe.end(), {{"lift", "fluxes"}, {"gathers", "loads"}, {"basis", "nodal"}});
     }
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
                                                copy_tunable(), residency_tunable(shape, limits)});
-    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}, {"gathers", copies_violation, {"lift", "gathers"}}};
+    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}, {"fluxes", fluxes_violation, {"lift", "gathers", "basis"}}};
     if (!fuses_all(passes)) form.constraints.pop_back();
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{mma_elements}},
                                        {"groups_per_warp", std::int64_t{1}},
@@ -104,22 +114,57 @@ Block mma_constants(const Plan& plan) {
                tasks.groups_per_warp);
     block.line("constexpr int node_tiles = {}, column_groups = {};", tasks.nodes_padded / mma_nodes, tasks.column_groups());
     block.line("constexpr int flux_steps = {};  // of 8 columns of LIFT", tasks.operands.flux_columns / mma_columns);
-    if (plan.any(&Pass::volume)) block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
+    if (tasks.by_parity)
+        block.append(part_constants(plan.shape, tasks.part_tiles));
+    else if (plan.any(&Pass::volume))
+        block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
     if (tasks.amplitudes) block.append(field_width_constant(plan.shape, tasks.operands)).append(frame_constants(plan.shape, tasks.operands));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
+}
+
+// Of each parity of rows: the derivatives that keep parity, then the one that changes it.
+TableSpec part_fragments_of_derivatives(const Shape& shape, const PartTiles& tiles) {
+    const Parity parity(shape.reference());
+    TableSpec table{"D", 0, {}};
+    for (const bool odd : {false, true})
+        for (const bool changing : {false, true}) {
+            const TableSpec part = fragment_table("", shape, changing ? 1 : shape.dimension - 1, tiles.rows(odd), tiles.columns(odd != changing),
+                                                  [&](int a, int n, int c) {
+                                                      return parity.derivative(shape.reference(), changing ? 1 : 2 * a, n, odd, c, odd != changing);
+                                                  });
+            table.contents.insert(table.contents.end(), part.contents.begin(), part.contents.end());
+        }
+    table.words = static_cast<std::int64_t>(table.contents.size());
+    return table;
+}
+
+TableSpec part_fragments_of_lift(const Shape& shape, const Tasks& tasks) {
+    const Parity parity(shape.reference());
+    return fragment_table("LIFT", shape, 1, tasks.part_tiles.rows(), tasks.operands.flux_columns, [&](int, int n, int c) {
+        const bool odd = n >= tasks.part_tiles.even_rows;
+        return parity.part([&](int node) { return padded_lift(shape, tasks.operands, node, c); }, odd ? n - tasks.part_tiles.even_rows : n, odd);
+    });
 }
 
 void add_mma_operators(Plan& plan) {
     const Shape& shape = plan.shape;
     const Tasks tasks(shape, plan.config);
     std::vector<TableSpec>& tables = plan.source.tables;
+    if (tasks.by_parity) {
+        tables.insert(tables.begin(), part_fragments_of_derivatives(shape, tasks.part_tiles));
+        tables.push_back(part_fragments_of_lift(shape, tasks));
+        plan.source.executed_operations =
+            pass_operations(plan, product_terms(shape) * tasks.part_tiles.pairs(plan.own_algebra()),
+                            static_cast<double>(tasks.nodes_padded) * product_terms(shape) * products_of_amplitudes(shape, tasks.operands));
+        return;
+    }
     if (plan.any(&Pass::volume))
-        tables.insert(tables.begin(), fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
+        tables.insert(tables.begin(), fragment_table("D", shape, shape.dimension, shape.nodes, shape.nodes, [&](int a, int n, int c) {
                           return shape.reference().derivative[static_cast<std::size_t>(a)](n, c);
                       }));
-    tables.push_back(
-        fragment_table("LIFT", shape, 1, tasks.operands.flux_columns, [&](int, int n, int c) { return padded_lift(shape, tasks.operands, n, c); }));
+    tables.push_back(fragment_table("LIFT", shape, 1, shape.nodes, tasks.operands.flux_columns,
+                                    [&](int, int n, int c) { return padded_lift(shape, tasks.operands, n, c); }));
     const double nodes = static_cast<double>(tasks.nodes_padded) * product_terms(shape);
     plan.source.executed_operations =
         pass_operations(plan, nodes * tasks.operands.field_columns,
@@ -176,7 +221,14 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
     text.holes.emplace_back("shared_places", places_of_matrix_units(plan, tasks, pass));
     text.holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unrolled_steps")));
     if (!pass.volume) return text;
-    text.holes.emplace_back("products", products_of_matrix_units(plan.own_algebra()));
+    if (tasks.by_parity) {
+        text.flags.insert("by_parity");
+        text.flags.erase("transforms_behind_fluxes");
+        text.holes.emplace_back("products", products_of_matrix_units(products_by_parity(plan.own_algebra(), false)));
+        text.holes.emplace_back("changing_products", products_of_matrix_units(products_by_parity(plan.own_algebra(), true)));
+    } else {
+        text.holes.emplace_back("products", products_of_matrix_units(plan.own_algebra()));
+    }
     text.holes.emplace_back("combine", combine_of_matrix_units(plan.own_algebra()));
     return text;
 }

@@ -23,8 +23,13 @@ Block transform(const Algebra& algebra) {
     return block;
 }
 
+// Where Fscale stands behind the directions of a face: its normal, or two tangents.
+int fscale_word(const Shape& shape) {
+    return amplitudes_of(shape) == 2 ? 2 * shape.dimension : shape.dimension;
+}
+
 int words_of_frame(const Shape& shape) {
-    return round_up(shape.face_words() + (shape.maxwell() ? 2 * shape.dimension : 0) + (shape.materials ? 1 : 0), 4);
+    return round_up(fscale_word(shape) + 1 + (shape.materials ? 1 : 0), 4);
 }
 
 // An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
@@ -39,7 +44,41 @@ TableSpec table(const char* name, const Shape& shape, int matrices, int columns,
     return result;
 }
 
+// A table of nodes.
+Block node_table(const char* name, const std::vector<int>& nodes) {
+    return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
+}
+
 }  // namespace
+
+double PartTiles::pairs(const Algebra& algebra) const {
+    const double same = even_rows * even_columns + odd_rows * odd_columns, other = even_rows * odd_columns + odd_rows * even_columns;
+    const auto changing = static_cast<double>(products_by_parity(algebra, true).products.size()), all = static_cast<double>(algebra.products.size());
+    return ((all - changing) * same + changing * other) / all;
+}
+
+Tunable basis_tunable() {
+    return {"basis", "what D and LIFT work on: nodal values, or their even and odd parts under the element's reflection that swaps r and s",
+            words({"nodal", "parity"}), Value("nodal")};
+}
+
+Block part_constants(const Shape& shape, const PartTiles& tiles) {
+    const Parity parity(shape.reference());
+    std::vector<int> rows(static_cast<std::size_t>(tiles.rows()), -1);
+    std::copy(parity.first.begin(), parity.first.end(), rows.begin());
+    std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tiles.even_rows);
+    Block block;
+    block.line("constexpr int even_parts = {}, odd_parts = {};  // under the element's reflection that swaps r and s", parity.even(), parity.odd());
+    block.line("constexpr int even_rows = {}, odd_rows = {};  // of D and LIFT, padded", tiles.even_rows, tiles.odd_rows);
+    block.line("constexpr int even_columns = {}, odd_columns = {};  // of D, likewise", tiles.even_columns, tiles.odd_columns);
+    block.text("// Of an even part its node, of an odd part the image of that node; of a row of D and LIFT either, and -1 where it is padded.");
+    return block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second)).append(node_table("row_node", rows));
+}
+
+Algebra products_by_parity(Algebra algebra, bool changing) {
+    std::erase_if(algebra.products, [changing](const Product& product) { return changes_parity(product.derivative) != changing; });
+    return algebra;
+}
 
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts) {
     return parts.volume ? round_up(elements * algebra_of(shape, config).factor_count(), 4) : 0;
@@ -66,8 +105,8 @@ double products_of_amplitudes(const Shape& shape, const Operands& operands) {
 Block frame_constants(const Shape& shape, const Operands& operands) {
     Block block;
     block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
-    return block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
-                      amplitudes_of(shape), words_of_frame(shape));
+    return block.line("constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
+                      amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
 }
 
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {
@@ -108,14 +147,15 @@ Block register_combination(const Algebra& algebra) {
     return block.close();
 }
 
-void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products) {
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products, int columns_beyond) {
     const Shape& shape = plan.shape;
     std::vector<TableSpec>& tables = plan.source.tables;
     if (plan.any(&Pass::volume))
-        tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns, nodes_padded,
+        tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns + columns_beyond, nodes_padded,
                                             [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); }));
-    tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns, nodes_padded,
-                           [&](int, int n, int c) { return padded_lift(shape, operands, n, c); }));
+    if (plan.any(&Pass::surface))
+        tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns + columns_beyond, nodes_padded,
+                               [&](int, int n, int c) { return padded_lift(shape, operands, n, c); }));
     const double nodes = nodes_padded;
     plan.source.executed_operations = pass_operations(plan, nodes * operands.field_columns, nodes * surface_products);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/dg/matrix_units.hpp"
+#include "generator/families/dg/parity.hpp"
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
 
@@ -24,11 +25,43 @@ struct Operands {
           field_row((field_columns / step | 1) * step),
           flux_row((flux_columns / step | 1) * step) {}
 
+    /// Where D has other columns than one for each node.
+    void set_field_columns(int columns, int step) {
+        field_columns = columns;
+        field_row = (columns / step | 1) * step;
+    }
+
     /// Values per field and element. `traces`: fields stay until the fluxes, in a place of their own, are made from them.
     int place(const Parts& parts, bool traces) const {
         return traces ? field_row + flux_row : std::max(parts.volume ? field_row : 0, parts.surface ? flux_row : 0);
     }
 };
+
+/// Where D and LIFT work on even and odd parts (the tunable `basis`): their rows, padded to whole tiles, and the columns of D, to whole steps. Even
+/// parts are first.
+struct PartTiles {
+    int even_rows = 0, odd_rows = 0, even_columns = 0, odd_columns = 0;
+
+    PartTiles() = default;
+    PartTiles(const Parity& parity, int tile, int step)
+        : even_rows(round_up(parity.even(), tile)),
+          odd_rows(round_up(parity.odd(), tile)),
+          even_columns(round_up(parity.even(), step)),
+          odd_columns(round_up(parity.odd(), step)) {}
+
+    int rows() const { return even_rows + odd_rows; }
+    int columns() const { return even_columns + odd_columns; }
+    int rows(bool odd) const { return odd ? odd_rows : even_rows; }
+    int columns(bool odd) const { return odd ? odd_columns : even_columns; }
+    /// Pairs of a row and a column, weighted by the share of an algebra's products that each has.
+    double pairs(const Algebra& algebra) const;
+};
+
+Tunable basis_tunable();
+/// For the pieces parts_of_fields and parts_of_results of dg/passes/block.cu.
+Block part_constants(const Shape& shape, const PartTiles& tiles);
+/// The products of an algebra whose derivatives change parity, or those that keep it.
+Algebra products_by_parity(Algebra algebra, bool changing);
 
 /// Words of the metric factors of a block's elements.
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);
@@ -53,11 +86,11 @@ Block field_width_constant(const Shape& shape, const Operands& operands);
 /// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and their combination with the metric factors.
 Block register_products(const Algebra& algebra, const std::string& coefficient);
 Block register_combination(const Algebra& algebra);
-/// Adds D, if a pass has a volume part, and LIFT to a plan's tables, column by column with the nodes of a column side by side, and counts the
-/// operations that it executes,
-/// `surface_products` with each field at a node for LIFT.
-void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
-/// What the pieces fields and fluxes of dg/passes/block.cu need of a pass.
+/// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the nodes of a column side by side, and counts the
+/// operations that it executes, `surface_products` with each field at a node for LIFT. Behind each operator stand `columns_beyond` columns of zeros,
+/// which a loop may load that asks for its operands ahead.
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products, int columns_beyond = 0);
+/// Holes and flags of the pieces `fields` and `fluxes` of dg/passes/block.cu for a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 
 }  // namespace hone::inline v0_1::dg

@@ -10,7 +10,7 @@
 
 namespace hone::inline v0_1::dg {
 
-/// What one launch over the elements does: makes right-hand sides of the parts that it has, adds what an earlier pass left in `rhs`, and either
+/// One launch over the elements: it makes right-hand sides of the parts that it has, adds what an earlier pass left in `rhs`, and either
 /// leaves the sum in `rhs` or updates the fields with it.
 struct Pass {
     std::string entry;
@@ -44,7 +44,7 @@ struct Step {
     Shape shape = Shape(problem);
 };
 
-/// What one kernel does of a step: the passes of a fusion. `source` has the arrays, and the scratch array `rhs` where passes hand it on.
+/// A kernel's part of a step: the passes of a fusion. `source` has the arrays, and the scratch array `rhs` where passes hand it on.
 struct Plan {
     Problem problem;
     Config config;
@@ -89,7 +89,7 @@ Block pass_banner(const Plan& plan, Target target);
 Block pass_signature(const Plan& plan, const std::string& entry, const std::string& restrict);
 /// Node numbers of the faces' nodes, in the order of LIFT's columns; `qualifiers` in front.
 Block face_node_table(const Shape& shape, const std::string& qualifiers);
-/// What an update or a store does with the sum of a right-hand side, `total`, at word `at` of all fields; `scale` stands where materials scale it.
+/// Text of an update or a store of a right-hand side's sum, `total`, at word `at` of all fields; `scale` stands where materials scale it.
 Block finish_lines(const Plan& plan, const Pass& pass, const std::string& total, const std::string& at);
 /// How often the operators are applied to a pair of node and column, with padding: operations that one step executes.
 double pass_operations(const Plan& plan, double volume_pairs, double surface_pairs);

@@ -20,7 +20,8 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied;
+    bool neighbours_copied, operators_ahead, by_parity;
+    PartTiles part_tiles;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -33,7 +34,16 @@ struct WarpTile {
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
-          operands(shape, unroll, true) {}
+          operators_ahead(config.has("operators", "ahead")),
+          by_parity(config.has("basis", "parity")),
+          operands(shape, unroll, true) {
+        if (!by_parity) return;
+        const int rows = node_lanes * nodes_per_thread;
+        part_tiles = PartTiles(Parity(shape.reference()), rows, unroll);
+        nodes_padded = part_tiles.rows();
+        warps_along_nodes = nodes_padded / rows;
+        operands.set_field_columns(part_tiles.columns(), unroll);
+    }
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
@@ -44,6 +54,7 @@ struct WarpTile {
         return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
     }
     int flux_words(const Shape& shape, const Parts& parts) const {
+        if (!parts.surface) return 0;
         const int amplitudes = amplitudes_of(shape) * operands.flux_row;
         const int copied = std::max(shape.fields * operands.flux_row, shape.words());
         const int row = neighbours_copied ? copied : parts.volume ? amplitudes : std::max(amplitudes, shape.words());
@@ -59,13 +70,14 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
+    if (tile.by_parity && tile.operators_ahead) return "even and odd parts of an operator are loaded in turn";
     return std::nullopt;
 }
 
 // One launch with all that there is, where memory does not set the limit, on devices that copy past registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
-    return passes.size() == 1 && passes.front().surface && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+    return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
 // The widest copies of an element's words, and half of them.
@@ -76,9 +88,13 @@ std::vector<Value> wide_copies(const Shape& shape) {
 
 FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     FormSpace form;
-    if (has_volume(passes)) {
+    if (fuses_all(passes)) {
         form.tunables.push_back(gathers_tunable());
         form.safe.push_back({"gathers", "loads"});
+    }
+    if (has_volume(passes)) {
+        form.tunables.push_back(basis_tunable());
+        form.safe.push_back({"basis", "nodal"});
     }
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
@@ -91,16 +107,20 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
                           {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
+                          {"operators", "columns of D and LIFT are loaded where they are used, or a trip ahead", words({"in_turn", "ahead"}),
+                           Value("in_turn")},
                           std::move(copies),
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"}}};
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "operators"}}};
+    if (has_volume(passes)) form.constraints.front().reads.push_back("basis");
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
                                        {"node_lanes", std::int64_t{8}},
                                        {"unroll", std::int64_t{2}},
+                                       {"operators", "in_turn"},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
     form.former = [](const Config&) { return false; };
@@ -116,11 +136,14 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     BlockResources needs;
     needs.threads = tile.threads();
     needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                                          factor_words(shape, config, tile.elements_per_block, parts) + frame_words(shape, tile.elements_per_block));
+                                          factor_words(shape, config, tile.elements_per_block, parts) +
+                                          (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
-    const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
+    const int held_columns = tile.operators_ahead ? tile.unroll : 1;
+    const int operands =
+        shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread * held_columns;
     constexpr int points_in_flight = 4;
-    const int flux = (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10;
+    const int flux = parts.surface ? (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10 : 0;
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
     return needs;
 }
@@ -136,15 +159,49 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
     block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
-    block.append(frame_constants(shape, tile.operands));
-    if (fuses_all(plan.passes)) block.append(field_width_constant(shape, tile.operands));
+    if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
+    if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
+    if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
 
+// Of even rows, then of odd ones: the derivatives that keep parity, column by column, then the one that changes it.
+TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
+    const Parity parity(shape.reference());
+    TableSpec table{"D", 0, {}};
+    for (const bool odd : {false, true})
+        for (const bool changing : {false, true})
+            for (int column = 0; column < tiles.columns(odd != changing); ++column)
+                for (int along = 0; along < shape.dimension; ++along)
+                    for (int row = 0; row < tiles.rows(odd) && changes_parity(along) == changing; ++row)
+                        table.contents.push_back(parity.derivative(shape.reference(), along, row, odd, column, odd != changing));
+    table.words = static_cast<std::int64_t>(table.contents.size());
+    return table;
+}
+
+TableSpec part_lift(const Shape& shape, const WarpTile& tile) {
+    const Parity parity(shape.reference());
+    TableSpec table{"LIFT", std::int64_t{tile.operands.flux_columns} * tile.nodes_padded, {}};
+    for (int column = 0; column < tile.operands.flux_columns; ++column)
+        for (const bool odd : {false, true})
+            for (int row = 0; row < tile.part_tiles.rows(odd); ++row)
+                table.contents.push_back(parity.part([&](int node) { return padded_lift(shape, tile.operands, node, column); }, row, odd));
+    return table;
+}
+
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
-    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
+    if (tile.by_parity) {
+        std::vector<TableSpec>& tables = plan.source.tables;
+        tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
+        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile));
+        plan.source.executed_operations =
+            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), tile.nodes_padded * products_of_amplitudes(plan.shape, tile.operands));
+        return;
+    }
+    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands),
+                         tile.operators_ahead ? tile.unroll : 0);
 }
 
 // Where fluxes, right-hand sides and the metric factors lie behind `here`.
@@ -154,9 +211,10 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     Block block;
     const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
     block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {};", field_words, flux_words, factors);
-    block.line("real* const fluxes = here + field_words;");
-    if (pass.volume) block.line("real* const factor = fluxes + flux_words;  // [elements_per_block][factors]");
-    block.line("real* const frames = fluxes + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
+    if (pass.surface) block.line("real* const fluxes = here + field_words;");
+    if (pass.volume) block.line("real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]");
+    if (pass.surface)
+        block.line("real* const frames = here + field_words + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
     block.line("real* const out = {};  // right-hand sides", pass.volume && !tile.neighbours_copied ? "here" : "fluxes");
     return block;
 }
@@ -164,13 +222,23 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const WarpTile tile(plan.shape, plan.config);
     PassText text = operand_text(plan, pass, pass.volume);
-    text.flags.insert({"warp_tile", "results_apart", "faces_apart"});
+    text.flags.insert({"warp_tile", "results_apart"});
+    if (pass.surface) text.flags.insert("faces_apart");
     if (pass.volume) text.flags.insert("gathers_ahead");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
+    if (tile.operators_ahead) text.flags.insert("operators_ahead");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
-    text.holes.emplace_back("products", register_products(covariant(plan.shape), "r / group][r % group"));
+    const char* const coefficient = "r / group][r % group";
+    if (tile.by_parity) {
+        text.flags.insert("by_parity");
+        text.flags.erase("transforms_behind_fluxes");
+        text.holes.emplace_back("products", register_products(products_by_parity(covariant(plan.shape), false), coefficient));
+        text.holes.emplace_back("changing_products", register_products(products_by_parity(covariant(plan.shape), true), coefficient));
+    } else {
+        text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient));
+    }
     text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
     return text;
 }

@@ -11,7 +11,7 @@
 
 namespace hone::inline v0_1::dg {
 
-/// What a pass has of a right-hand side.
+/// The parts of a right-hand side that a pass computes.
 struct Parts {
     bool volume = false;
     bool surface = false;
@@ -21,7 +21,7 @@ inline Parts parts_of(const Pass& pass) {
     return {pass.volume, pass.surface};
 }
 
-/// What is a way's own in the piece dg/passes/kernel.cu/entry, for one pass: blocks for its holes, and the flags that are set.
+/// A way's own part of the piece dg/passes/kernel.cu/entry, for one pass: blocks for its holes, and the flags that are set.
 struct PassText {
     Holes holes;
     std::set<std::string> flags;
@@ -34,7 +34,7 @@ struct Way {
     bool (*applies)(const Shape&, const std::vector<Pass>&, const Limits&);
     /// Tunables, what they refuse, the safe configuration and `former`; all but the name, and what passes of a fusion share.
     FormSpace (*space)(const Shape&, const std::vector<Pass>&, const Limits&);
-    /// What a block of a launch with these parts takes.
+    /// Demand on the device of a block that computes these parts.
     BlockResources (*resources)(const Shape&, const Config&, const Parts&);
     /// Constants at the head of the text.
     Block (*constants)(const Plan&);

@@ -7,7 +7,7 @@
 
 namespace hone::inline v0_1::dg {
 
-/// What a surface kernel reads, in host memory.
+/// Arguments that a surface kernel reads, in host memory.
 template <typename Real>
 struct SurfaceData {
     const Real* q;
@@ -27,7 +27,7 @@ std::vector<double> surface_of_element(const Shape& shape, const SurfaceData<Rea
 template <typename Real>
 double surface_magnitude(const Shape& shape, const SurfaceData<Real>& data, std::int64_t k);
 
-/// What an element's material multiplies the whole right-hand side of a field by.
+/// The factor by which an element's material multiplies the whole right-hand side of a field.
 template <typename Real>
 double material_scale(const Shape& shape, const SurfaceData<Real>& data, std::int64_t k, int field) {
     return data.materials == nullptr ? 1 : static_cast<double>(data.materials[3 * k + (field < shape.what->second_group ? 0 : 1)]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/families/device/cpu_partial_vectors.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/volume/forms.hpp"
@@ -73,8 +74,8 @@ Block name_load_factors(const Algebra& form) {
 Block transform(const Algebra& form) {
     Block block;
     for (std::size_t f = 0; f < form.transform.size(); ++f)
-        block.line("field[(e * fields + {}) * row + m] = {};", f,
-                   expression(form.transform[f], "", [](int i) { return fmt::format("source[{} * nodes + m]", i); }));
+        block.line("store<lanes>(field + {} * row, {});", f,
+                   expression(form.transform[f], "", [](int i) { return fmt::format("load<count>(source + {} * nodes)", i); }));
     return block;
 }
 
@@ -117,24 +118,44 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * shape.nodes);
     Block unroll;
     unroll.line("#pragma GCC unroll {}", number(config, "unroll"));
-    const Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
-                      {"constants", constants(shape, form, tile)},
-                      {"name_load_factors", name_load_factors(whole)},
-                      {"transform", transform(whole)},
-                      {"element_factors", element_factors(form, "own")},
-                      {"unroll", unroll},
-                      {"products", products(form)},
-                      {"name_combine_factors", name_combine_factors(form)},
-                      {"combine", combine(form)},
-                      {"team", team(config)},
-                      {"parallel", team_parallel(config)},
-                      {"seat", team_seat(config)}};
-    const bool beyond = tile.nodes_padded - shape.nodes >= tile.lanes, in_part = shape.nodes % tile.lanes != 0;
-    const Flags flags{{"vectors_beyond", beyond}, {"vector_in_part", in_part}, {"vectors_counted", beyond || in_part}};
+    Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
+                {"constants", constants(shape, form, tile)},
+                {"name_load_factors", name_load_factors(whole)},
+                {"transform", transform(whole)},
+                {"element_factors", element_factors(form, "own")},
+                {"unroll", unroll},
+                {"products", products(form)},
+                {"name_combine_factors", name_combine_factors(form)},
+                {"combine", combine(form)},
+                {"team", team(config)},
+                {"parallel", team_parallel(config)},
+                {"seat", team_seat(config)}};
+    Flags flags;
+    add_partial_vectors(holes, flags, shape.precision, tile.lanes, shape.nodes % tile.lanes != 0);
     KernelSource source = make_source(problem, Target::cpu, render("dg/volume/kernel.cpp", holes, flags), executed);
     source.tables.push_back(table(shape, tile));
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
+}
+
+// What runs untuned: vectors as wide as the processor has them, and a dozen sums, so that its multiply-adds need not wait for each other.
+std::vector<Assignment> safe_vectors(const Shape& shape, const Limits& limits) {
+    const auto assigned = [&shape](std::int64_t lanes, std::int64_t per_tile, std::int64_t per_block) {
+        return std::vector<Assignment>{{"algebra", "covariant"},
+                                       {"fields_per_pass", std::int64_t{shape.fields}},
+                                       {"lanes", lanes},
+                                       {"vectors_per_tile", Value(1)},
+                                       {"elements_per_tile", per_tile},
+                                       {"elements_per_block", per_block},
+                                       {"unroll", Value(1)}};
+    };
+    std::int64_t lanes = 16 / shape.bytes(), per_tile = 4, per_block = 16;
+    while (lanes < limits.vector_bytes / shape.bytes() && lanes < shape.nodes) lanes *= 2;
+    constexpr int sums = 12;
+    const int accumulators = pass_algebra(shape, Config(assigned(lanes, per_tile, per_block))).accumulators;
+    while (per_tile > 1 && accumulators * per_tile > sums) per_tile /= 2;
+    while (per_block > 4 && buffer_violation(shape, Config(assigned(lanes, per_tile, per_block)), limits)) per_block /= 2;
+    return assigned(lanes, per_tile, per_block);
 }
 
 // The one form.
@@ -151,13 +172,7 @@ FormSpace vector_form(const Shape& shape, const Limits& limits) {
                                 unrolled_columns()},
                    .constraints = {{"registers", [shape, limits](const Config& config) { return spill_violation(shape, config, limits); }},
                                    {"block_buffer", [shape, limits](const Config& config) { return buffer_violation(shape, config, limits); }}},
-                   .safe = {{"algebra", "covariant"},
-                            {"fields_per_pass", std::int64_t{shape.fields}},
-                            {"lanes", std::int64_t{16 / shape.bytes()}},
-                            {"vectors_per_tile", std::int64_t{1}},
-                            {"elements_per_tile", std::int64_t{1}},
-                            {"elements_per_block", std::int64_t{8}},
-                            {"unroll", std::int64_t{1}}},
+                   .safe = safe_vectors(shape, limits),
                    .former = [](const Config& config) { return config.find("vectors_per_tile") != nullptr; }};
     return with_team(std::move(form), limits);
 }

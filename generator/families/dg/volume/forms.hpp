@@ -37,7 +37,7 @@ Tunable where_operator_is(std::vector<Value> values);
 Tunable unrolled_columns();
 Tunable padded_rows();
 Tunable min_blocks();
-/// What a text must not have: more multiply-adds than are worth compiling, of what `resources` says. `reads` as in Constraint.
+/// Refuses texts with more multiply-adds than are worth compiling, by the counts of `resources`. `reads` as in Constraint.
 Constraint code_size(std::function<Resources(const Config&)> resources, std::vector<std::string> reads);
 /// The names of a form's tunables but for `min_blocks`, which is the last.
 std::vector<std::string> all_but_min_blocks(const FormSpace& form);

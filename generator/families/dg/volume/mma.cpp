@@ -208,7 +208,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     KernelSource source =
         make_source(problem, Target::cuda,
                     render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}, {"nonzero", skips_zeros(config)}}), executed);
-    source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
+    source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, shape.nodes, [&](int a, int n, int c) {
         return shape.reference().derivative[static_cast<std::size_t>(a)](sparse.node(n), sparse.node(c));
     }));
     source.step.push_back(block_launch(shape, tiling.elements_per_block, resources(shape, config)));

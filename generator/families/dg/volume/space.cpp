@@ -1,4 +1,5 @@
 #include "generator/families/dg/matrix_units.hpp"
+#include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
 // The forms of a CUDA device, and the tunables that several of them have.
@@ -51,10 +52,27 @@ std::vector<std::string> all_but_min_blocks(const FormSpace& form) {
     return names;
 }
 
+namespace {
+
+// Of the forms that passes have, the one that has no twin here, with this family's words.
+void add_warp_tile(const Problem& problem, const Limits& limits, Forms& forms) {
+    const std::vector<Tunable> named = forms.list.front().space.tunables;
+    for (Form& form : pass_cuda_forms({problem, counts(problem), arrays(problem), {{.passes = {{.entry = "dg_volume", .volume = true}}}}}, limits).list) {
+        if (form.space.name != "warp_tile") continue;
+        for (Tunable& tunable : form.space.tunables)
+            for (const Tunable& other : named)
+                if (other.name == tunable.name) tunable.help = other.help;
+        forms.list.push_back(std::move(form));
+    }
+}
+
+}  // namespace
+
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
     Forms forms{{tile_form(problem)}, "tile"};
     if (shape.low_order()) forms.list.insert(forms.list.end(), {rows_form(problem), element_form(problem)});
+    add_warp_tile(problem, limits, forms);
     if (const std::string units = matrix_units(shape, limits); !units.empty()) forms.list.push_back(matrix_units_form(problem, units));
     return forms;
 }

@@ -90,12 +90,18 @@ TEST_F(BatchedGemmKernels, RandomCpuConfigurationsEqualTheReference) {
     expect_verified(family, tiny, family.space(tiny, backend_->device().limits).parse("form=matrices,lanes=8"));
 }
 
-// With copied rows of op(A). The first step of a kernel makes its threads' memory for them, and compilers differ in what they keep in registers then.
-TEST_F(BatchedGemmKernels, CopiedRowsEqualTheReferenceByEveryCompiler) {
-    constexpr std::array<std::array<const char*, 2>, 3> members{{
+// Copied rows of op(A): the first step of a kernel makes its threads' memory for them, and compilers differ in what they keep in registers then.
+// Products of one row, alone and several at a time, with some left over. Tiles of two sizes both ways, and partial sums of a k that they do not
+// divide.
+TEST_F(BatchedGemmKernels, EveryWayOfRowsEqualsTheReferenceByEveryCompiler) {
+    constexpr std::array<std::array<const char*, 2>, 7> members{{
         {"form=tt precision=f32 m=7 n=35 k=21 batch=53", "form=rows,lanes=8,vectors_per_tile=1,columns_per_tile=8,unroll=2"},
         {"form=tn b=shared update=scale m=8 n=10 k=10 batch=2", "form=rows,lanes=8,vectors_per_tile=1,columns_per_tile=4,unroll=4"},
         {"form=nt b=shared update=scale precision=f32 m=22 n=1 k=39 batch=8", "form=rows,lanes=4,vectors_per_tile=1,columns_per_tile=1,unroll=1"},
+        {"b=shared update=scale m=1 n=19 k=9 batch=41 gap_a=2 gap_c=1", "form=rows,lanes=4,vectors_per_tile=2,columns_per_tile=6,unroll=1"},
+        {"form=nt b=shared m=1 n=7 k=5 batch=3", "form=rows,lanes=2,vectors_per_tile=4,columns_per_tile=4,unroll=2"},
+        {"m=1 n=13 k=21 batch=7 gap_b=3", "form=rows,lanes=8,vectors_per_tile=2,columns_per_tile=1,unroll=1,partial_sums=4"},
+        {"update=scale m=43 n=7 k=15 batch=5", "form=rows,lanes=8,vectors_per_tile=4,columns_per_tile=4,unroll=1,partial_sums=2"},
     }};
     const Family& family = families().find("batched_gemm");
     for (const char* name : {"g++", "clang++"}) {

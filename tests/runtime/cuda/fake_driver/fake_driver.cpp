@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -140,15 +142,20 @@ void largest_difference(void** arguments, unsigned blocks) {
     }
 }
 
-// Words of 8 bytes of a message, to or from their places in a field.
-void exchange_words(void** arguments, bool pack) {
+// Words of 8 bytes of a message, to or from their places in a field. Who waits for a flag waits for another process.
+void exchange_words(void** arguments, bool put) {
     auto* field = argument<std::uint64_t*>(arguments, 0);
     const auto* places = argument<const long long*>(arguments, 1);
-    auto* packed = argument<std::uint64_t*>(arguments, 2);
-    for (int i = argument<int>(arguments, 3); i < argument<int>(arguments, 4); ++i) {
-        std::uint64_t& word = field[places[i]];
-        pack ? packed[i] = word : word = packed[i];
+    auto* message = argument<std::uint64_t*>(arguments, 2);
+    std::atomic<unsigned>* const flag = argument<std::atomic<unsigned>*>(arguments, 3);
+    const int words = argument<int>(arguments, 5), number = argument<int>(arguments, 6);
+    while (flag != nullptr && !put && static_cast<int>(flag->load() - static_cast<unsigned>(number)) < 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+    for (int i = 0; i < words; ++i) {
+        std::uint64_t& word = field[places == nullptr ? i : places[i]];
+        put ? message[i] = word : word = message[i];
     }
+    if (flag != nullptr && put) flag->store(static_cast<unsigned>(number));
 }
 
 void execute(const Function& function, void** arguments, unsigned blocks) {
@@ -156,7 +163,7 @@ void execute(const Function& function, void** arguments, unsigned blocks) {
     if (function.name == "largest_difference_f32") largest_difference<float>(arguments, blocks);
     if (function.name == "largest_difference_f64") largest_difference<double>(arguments, blocks);
     if (function.name == "largest_difference_i32") largest_difference<int>(arguments, blocks);
-    if (function.name == "pack" || function.name == "unpack") exchange_words(arguments, function.name == "pack");
+    if (function.name == "put" || function.name == "take") exchange_words(arguments, function.name == "put");
     if (function.name == "fault") state().fault = illegal_address;
 }
 

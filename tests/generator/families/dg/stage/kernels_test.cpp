@@ -116,6 +116,13 @@ TEST_F(DgStageKernels, AmplitudesInTheCodeEqualTheReferenceInTheEmulator) {
 
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile_whole,basis=parity,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,copy_width=2");
+    expect_emulated(
+        "equation=acoustics_3d order=5 precision=f32 elements=9",
+        "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=11",
+                    "form=warp_tile_whole,basis=parity,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
     expect_emulated(
         "equation=maxwell_3d order=4 precision=f32 elements=19",
         "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=2");
@@ -147,6 +154,17 @@ TEST_F(DgStageKernels, MatrixUnitsOnCopiedFieldsEqualTheReferenceInTheEmulator) 
                     "form=tf32_whole,lift=amplitudes,gathers=loads,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=4");
 }
 
+// Even and odd parts, of which one row of tiles is padded; right-hand sides in place (order 4) and apart.
+TEST_F(DgStageKernels, PartsOnMatrixUnitsEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
+                    "form=mma_whole,lift=amplitudes,basis=parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=19",
+                    "form=tf32_whole,lift=amplitudes,basis=parity,gathers=copies,elements_per_block=16,groups_per_warp=2,unrolled_steps=1,copy_width=4");
+    expect_emulated(
+        "equation=maxwell_2d_tm order=7 precision=f64 elements=9",
+        "form=mma_whole,algebra=cartesian,lift=amplitudes,basis=parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=1,copy_width=1");
+}
+
 using SlowDgStageKernels = DgStageKernels;
 
 TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
@@ -170,7 +188,7 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
 // All orders that have the form, each with another equation, precision and tile.
 TEST_F(SlowDgStageKernels, TilesOfWarpsServeEveryOrderAndEquation) {
     expect_emulated("equation=maxwell_3d order=5 precision=f32 materials=per_element elements=11",
-                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
+                    "form=warp_tile_whole,operators=ahead,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
     expect_emulated(
         "equation=acoustics_3d order=6 precision=f32 elements=17",
         "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");

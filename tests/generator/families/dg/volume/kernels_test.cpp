@@ -117,6 +117,19 @@ TEST_F(DgVolumeKernels, TileFormEqualsTheReferenceInTheEmulator) {
                     "fields_per_pass=3,elements_per_block=16,algebra=cartesian,operator=shared");
 }
 
+// Nodal values, their even and odd parts, and loads a trip ahead; elements beyond the last one.
+TEST_F(DgVolumeKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=21",
+                    "form=warp_tile,basis=parity,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=4,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f64 elements=9",
+                    "form=warp_tile,basis=parity,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f32 elements=13",
+                    "form=warp_tile,basis=parity,elements_per_block=16,nodes_per_thread=2,elements_per_thread=2,node_lanes=4,unroll=2,copy_width=1");
+    expect_emulated(
+        "equation=maxwell_3d order=5 precision=f32 elements=9",
+        "form=warp_tile,basis=nodal,operators=ahead,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
+}
+
 void DgVolumeKernels::expect_rows_in_registers_verified(int order) {
     const Family family = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
     const bool maxwell = random_() % 2 == 0;

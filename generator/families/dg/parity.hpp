@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "generator/families/elements/reference_element.hpp"
+
+namespace hone::inline v0_1::dg {
+
+/// Nodal values as even and odd parts under the reflection of the reference element that swaps r and s, which its nodes have, too.
+///
+/// Of nodes n and n' that are each other's image, u_n + u_n' is an even part and u_n - u_n' an odd one; a node on the plane r = s is even. Back again,
+/// right-hand sides E + O and E - O at n and n' are made of an even and an odd part each. In the coordinates r + s, r - s and t a derivative takes even
+/// parts to even ones and odd to odd, along r - s even to odd and odd to even. So each product of an operator with all nodes has about half the
+/// multiply-adds.
+struct Parity {
+    std::vector<int> first;   ///< of each even part, its node: those that have an image, then those that have not
+    std::vector<int> second;  ///< of each odd part, the image of `first`
+
+    explicit Parity(const ReferenceElement& element);
+
+    int even() const { return static_cast<int>(first.size()); }
+    int odd() const { return static_cast<int>(second.size()); }
+
+    /// Even (or odd) part `row` of what a column of an operator gives the nodes; 0 where there is no such part.
+    template <typename Column>
+    double part(Column column, int row, bool is_odd) const {
+        const auto i = static_cast<std::size_t>(row);
+        if (row >= (is_odd ? odd() : even())) return 0;
+        if (row >= odd()) return column(first[i]);
+        return 0.5 * (column(first[i]) + (is_odd ? -1 : 1) * column(second[i]));
+    }
+    /// Entry of a derivative along r + s, r - s or t (0, 1, 2), between a part of the right-hand side and one of the nodal values; 0 where
+    /// there is no such part.
+    double derivative(const ReferenceElement& element, int along, int row, bool row_is_odd, int column, bool column_is_odd) const;
+};
+
+/// Whether a derivative along r + s, r - s, t takes even parts to odd ones.
+constexpr bool changes_parity(int along) {
+    return along == 1;
+}
+
+}  // namespace hone::inline v0_1::dg
