@@ -131,11 +131,10 @@ struct Walk {
         odd.add(above, s, 18);
     }
 
-    // Rows y and y + 1 around the plane have arrived: the new values of row y, then of row y - 1. Rows that are not
-    // updated keep theirs.
-    __device__ __forceinline__ void step(const Row& row, const Row& beside, const Stencils& s, int x, int nx,
-        bool updates_odd, bool updates_even,
-                                         Group& fresh, Group& behind) {
+    // Rows y and y + 1 around the plane have arrived: the new values of row y up to nx_odd, then of row y - 1 up to
+    // nx_even. There is no branch, so that the operations of several planes mix.
+    __device__ __forceinline__ void step(const Row& row, const Row& beside, const Stencils& s, int x, int nx_odd,
+        int nx_even, Group& fresh, Group& behind) {
         odd.begin(row.own, row.right_side, s.own);
         odd.add(row.below, s.own, 3);
         odd.add(row.above, s.own, 21);
@@ -148,9 +147,9 @@ struct Walk {
         odd.add(beside.below, s.own, 6);
         odd.add(beside.own, s.own, 15);
         odd.add(beside.above, s.own, 24);
-        fresh = updates_odd ? updated(odd, row.own, s.own, x, nx) : row.own;
+        fresh = updated(odd, row.own, s.own, x, nx_odd);
         even.add(fresh, s.behind, 15);
-        behind = updates_even ? updated(even, old_even, s.behind, x, nx) : old_even;
+        behind = updated(even, old_even, s.behind, x, nx_even);
 
         even = next;
         even.begin(beside.own, beside.right_side, s.next);
@@ -371,7 +370,10 @@ __device__ __forceinline__ void walk_slab(
     __shared__ Barrier full[stages], read[stages];
     Rows<planes> rows{reinterpret_cast<real*>(shared_memory), full, read, u, f, wide(ny + 2) * pitch, pitch, ny, nz, z,
         turn};
-    const bool copies = threadIdx.y == blockDim.y - 1;
+    // By a shuffle compilers know that all lanes of a warp go the same way: none of the shuffles below needs a branch
+    // in case they did not.
+    const int warp = __shfl_sync(0xffffffff, int(threadIdx.y), 0);
+    const bool copies = warp == int(blockDim.y) - 1;
     if (threadIdx.x == 0 && copies) {
         prepare_readers(read);
         prepare_barriers(full);
@@ -383,13 +385,15 @@ __device__ __forceinline__ void walk_slab(
     }
 
     const int lane = threadIdx.x;
-    const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
+    const int x = warp * words_per_warp + (lane - halo_lanes) * points_per_thread;
     // the row's last group; lanes beyond it read it again
     const int x_last = (nx + 1) / points_per_thread * points_per_thread;
     const int x_read = max(0, min(x, x_last));
     const bool stores = lane >= halo_lanes && lane < 32 - halo_lanes;
+    // Points of a row that get new values.
+    const auto points_of = [&](int i, int y) { return y >= 1 && y <= ny && z + i > first && z + i <= last ? nx : 0; };
     const auto write = [&](int i, int y, const Group& group) {
-        if (stores && y >= 1 && y <= ny && z + i > first && z + i <= last) store(u + rows.at(i, y), x, nx, group);
+        if (stores && points_of(i, y) > 0) store(u + rows.at(i, y), x, nx, group);
     };
 
     Walk walks[planes];
@@ -405,17 +409,14 @@ __device__ __forceinline__ void walk_slab(
         const real* const from = rows.take(number);
         const auto u_at = [&](int i, int row) { return load(from + (2 * (i + 1) + row) * pitch + x_read); };
         const auto f_at = [&](int i, int row) { return load(from + (2 * (planes + 2 + i) + row) * pitch + x_read); };
-        Group fresh[planes], behind[planes];
+        Group fresh[planes], behind[planes];  // new values of the steps' odd and even rows
         if (y <= ny + 1) {
             #pragma unroll
             for (int i = 0; i < planes; i += 2) {
-                const bool updates = z + i > first && z + i <= last;
                 const Stencils stencils{s, s, s, s};
                 walks[i].step({u_at(i - 1, 0), u_at(i, 0), u_at(i + 1, 0), f_at(i, 0)},
                     {u_at(i - 1, 1), u_at(i, 1), u_at(i + 1, 1), f_at(i, 1)}, stencils, x,
-                              nx, updates && y <= ny, updates && y > 1, fresh[i], behind[i]);
-                write(i, y, fresh[i]);
-                write(i, y - 1, behind[i]);
+                              points_of(i, y), points_of(i, y - 1), fresh[i], behind[i]);
             }
         } else {
             #pragma unroll
@@ -424,16 +425,19 @@ __device__ __forceinline__ void walk_slab(
         #pragma unroll
         for (int i = 1; i < planes; i += 2) {
             if (y > 2) {
-                const bool updates = z + i > first && z + i <= last;
                 const Stencils stencils{s, s, s, s};
                 walks[i].step({newer[i - 1], kept[i], newer[i + 1], f_at(i, 0)},
-                    {behind[i - 1], kept_beside[i], behind[i + 1], f_at(i, 1)}, stencils, x, nx,
-                              updates && y - 2 <= ny, updates && y > 3, fresh[i], behind[i]);
-                write(i, y - 2, fresh[i]);
-                write(i, y - 3, behind[i]);
+                    {behind[i - 1], kept_beside[i], behind[i + 1], f_at(i, 1)}, stencils, x,
+                              points_of(i, y - 2), points_of(i, y - 3), fresh[i], behind[i]);
             }
             kept[i] = u_at(i, 0);
             kept_beside[i] = u_at(i, 1);
+        }
+        #pragma unroll
+        for (int i = 0; i < planes; ++i) {
+            const int written = i % 2 == 0 ? y : y - 2;
+            write(i, written, fresh[i]);
+            write(i, written - 1, behind[i]);
         }
         rows.give_back(number);
         #pragma unroll
