@@ -1,7 +1,7 @@
 // gauss_seidel_27: constant stencil, f32
 // hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=slabs,
-//     planes_per_slab=3,passes=1,warps_per_row=6,points_per_thread=4,stages=3,max_lead=0,cache_hint=plain,
-//     stencil_in=by_value,min_blocks=2
+//     planes_per_slab=3,passes=1,warps_per_row=6,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,
+//     min_blocks=2
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
@@ -466,9 +466,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     if (unit < 0 || unit >= units) return;
     const Turn turn(counters + 1 + unit, unit + 1, ny, 0, units);
     const int z = first_even + unit / 2 * (planes_per_slab + 1);
-    const bool followed = unit % 2 == 0;
     if (unit % 2 == 0)
-        walk_slab<planes_per_slab>(u, f, s, nx, ny, nz, pitch, z, first, last, turn, followed);
+        walk_slab<planes_per_slab>(u, f, s, nx, ny, nz, pitch, z, first, last, turn, true);
     else
-        walk_slab<1>(u, f, s, nx, ny, nz, pitch, z + planes_per_slab, first, last, turn, followed);
+        walk_slab<1>(u, f, s, nx, ny, nz, pitch, z + planes_per_slab, first, last, turn, false);
 }

@@ -1,7 +1,7 @@
 // gauss_seidel_27: semi_constant stencil, f64
 // hone emit gauss_seidel_27 stencil=semi_constant precision=f64 nx=96 ny=96 nz=96 --target cuda --config form=slabs,
-//     planes_per_slab=3,passes=2,warps_per_row=12,points_per_thread=2,stages=2,max_lead=0,cache_hint=streaming,
-//     stencil_in=copied,min_blocks=1
+//     planes_per_slab=3,passes=2,warps_per_row=12,points_per_thread=2,stages=2,cache_hint=streaming,stencil_in=copied,
+//     min_blocks=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 24 + 216 / nx bytes (compulsory)
 using real = double;

@@ -190,7 +190,7 @@ std::string slabs_text(const Plan& plan, const Block& head) {
                {"of_slabs", true},
                {"bulk", true},
                {"copying_warp", true},
-               {"paced", plan.lead > 0},
+               {"paced", false},
                {"kept_reads", false},
                {"copied_stencil", plan.copied_stencil},
                {"streaming_copies", plan.streaming_copies}}};
