@@ -27,7 +27,7 @@ std::int64_t registers(const Grid& grid, const Choice& choice) {
     if (leaves_partial_sums(choice.staging))
         values += std::max(choice.staging == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
     else if (choice.slabs())  // sums and old rows of every plane, and rows that arrive
-        values += (6 * (choice.planes_per_slab + 1) + 8) * points;
+        values += (5 * (choice.planes_per_slab + 1) + 8) * points;
     else if (choice.rows() && per_point)
         values += (walks ? 35 : 10) * points;
     else if (choice.rows())
