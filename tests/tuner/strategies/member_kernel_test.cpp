@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
+#include <random>
 
 namespace hone::member_kernel_test {
 namespace {
@@ -45,6 +47,7 @@ TEST(MemberKernel, TellsPowersOfTwoFromOtherSizes) {
     // Alone, the other two rates of `tile` being as good as none.
     kernel.set_rate(0, 1e-9);
     kernel.set_rate(1, 1e-9);
+    kernel.set_rate(2, 0.5);
     EXPECT_NEAR(kernel(member(2), member(4)), 1, 1e-6);
     EXPECT_NEAR(kernel(member(3), member(6)), 1, 1e-6);
     EXPECT_LT(kernel(member(2), member(3)), 0.95);
@@ -67,6 +70,42 @@ TEST(MemberKernel, LearnsThatPowersOfTwoMatter) {
     const std::vector<double> learnt = kernel.rates();
     fit(kernel, members, costs);
     EXPECT_EQ(kernel.rates(), learnt) << "what it had learnt before does not count";
+}
+
+// Of two tunables that costs do not depend on, few costs may tell; many may not, because a search would never look at their other values again.
+TEST(MemberKernel, ManyValuesLeaveSomeInfluenceToEveryTunable) {
+    std::vector<std::int64_t> list(12);
+    std::iota(list.begin(), list.end(), std::int64_t{1});
+    const SearchSpace space({{"block", "", numbers(list)}, {"other", "", numbers(list)}}, {}, {{"block", 1}, {"other", 1}});
+    const MemberGeometry geometry(space, space.members());
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    std::vector<std::size_t> members(geometry.size());
+    std::iota(members.begin(), members.end(), std::size_t{0});
+    std::shuffle(members.begin(), members.end(), random);
+    const auto learnt = [&](std::size_t count) {
+        std::vector<double> costs;
+        for (std::size_t i = 0; i < count; ++i) costs.push_back(static_cast<double>(geometry.coordinate(members[i], 0)));
+        MemberKernel kernel(space, geometry);
+        fit(kernel, std::span(members).first(count), costs);
+        return kernel.rates()[3];
+    };
+    EXPECT_GT(learnt(100), learnt(16)) << "seed " << seed;
+}
+
+TEST(KernelColumns, GiveTheCovariancesOfEachMember) {
+    const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 6})}, {"order", "", words({"a", "b", "c"})}, {"on", "", numbers({0, 1})}}, {},
+                            {{"tile", 1}, {"order", "a"}, {"on", 0}});
+    const MemberGeometry geometry(space, space.members());
+    const MemberKernel kernel(space, geometry);
+    KernelColumns columns(kernel);
+    EXPECT_TRUE(columns.covariances(0).empty());
+    for (std::size_t member = 0; member < geometry.size(); ++member) columns.add(member);
+    for (std::size_t a = 0; a < geometry.size(); ++a) {
+        const std::vector<float> found = columns.covariances(a);
+        ASSERT_EQ(found.size(), geometry.size());
+        for (std::size_t b = 0; b < geometry.size(); ++b) EXPECT_NEAR(found[b], kernel(a, b), 1e-6) << "three roundings of a float below 1";
+    }
 }
 
 }  // namespace
