@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
-#include <random>
 
 namespace hone::member_kernel_test {
 namespace {
@@ -72,25 +70,15 @@ TEST(MemberKernel, LearnsThatPowersOfTwoMatter) {
     EXPECT_EQ(kernel.rates(), learnt) << "what it had learnt before does not count";
 }
 
-// Of two tunables that costs do not depend on, few costs may tell; many may not, because a search would never look at their other values again.
-TEST(MemberKernel, ManyValuesLeaveSomeInfluenceToEveryTunable) {
-    std::vector<std::int64_t> list(12);
-    std::iota(list.begin(), list.end(), std::int64_t{1});
-    const SearchSpace space({{"block", "", numbers(list)}, {"other", "", numbers(list)}}, {}, {{"block", 1}, {"other", 1}});
+TEST(MemberKernel, OneValueSaysNothingOfTheRates) {
+    const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 6})}, {"steps", "", numbers({2, 4, 8})}}, {}, {{"tile", 1}, {"steps", 2}});
     const MemberGeometry geometry(space, space.members());
-    const unsigned seed = std::random_device{}();
-    std::mt19937 random(seed);
-    std::vector<std::size_t> members(geometry.size());
-    std::iota(members.begin(), members.end(), std::size_t{0});
-    std::shuffle(members.begin(), members.end(), random);
-    const auto learnt = [&](std::size_t count) {
-        std::vector<double> costs;
-        for (std::size_t i = 0; i < count; ++i) costs.push_back(static_cast<double>(geometry.coordinate(members[i], 0)));
-        MemberKernel kernel(space, geometry);
-        fit(kernel, std::span(members).first(count), costs);
-        return kernel.rates()[3];
-    };
-    EXPECT_GT(learnt(100), learnt(16)) << "seed " << seed;
+    MemberKernel kernel(space, geometry);
+    kernel.set_rate(0, 40);
+    fit(kernel, std::vector<std::size_t>{3}, std::vector<double>{1.5});
+    // They are in the middle of the prior, which grows from 1 to 8 times the usual rates over 80 values.
+    for (std::size_t which = 0; which < kernel.rates().size(); ++which)
+        EXPECT_DOUBLE_EQ(kernel.rates()[which], (1 + 7.0 / 80) * kernel.usual_rates()[which]) << which;
 }
 
 TEST(KernelColumns, GiveTheCovariancesOfEachMember) {
