@@ -115,15 +115,30 @@ OnlinePolicy* OnlineSession::policy() {
 void OnlineSession::step(Stream stream) {
     OnlinePolicy* const tuning = policy();
     if (tuning == nullptr) {
-        ++untuned_steps_;
-        return plain_->launch(stream);
+        plain_->launch(stream);
+        if (++untuned_steps_ % static_cast<std::int64_t>(most_steps_ahead) == 0 && why_not_.empty() && !finished_) await_earlier(stream);
+        return;
     }
     poll(*tuning, false);
     exchange(*tuning);
     explore(*tuning, stream);
 }
 
-/// One step as the policy wants it. A candidate that cannot be bound gives way to what the policy wants then.
+/// Waits for what was queued at its last call. An application that may queue all its steps at once
+/// has none left when the policy is there.
+void OnlineSession::await_earlier(Stream stream) {
+    std::unique_ptr<StopWatch> mark = watch();
+    mark->start(stream);
+    mark->stop(stream);
+    if (mark_) {
+        mark_->wait();
+        watches_.push_back(std::move(mark_));
+    }
+    mark_ = std::move(mark);
+}
+
+/// One step as the policy wants it. A candidate that cannot be bound gives way to what the policy
+/// wants then.
 void OnlineSession::explore(OnlinePolicy& tuning, Stream stream) {
     while (true) {
         const OnlineStep step = tuning.next(working_ && !paused_, outstanding_.size() < enough_queued);
@@ -195,8 +210,9 @@ void OnlineSession::poll(OnlinePolicy& tuning, bool all) {
 }
 
 bool OnlineSession::is_far_ahead(const OnlinePolicy& tuning) const {
-    if (tuning.settled() || tuning.pace() <= 0) return false;
-    const double ahead = std::clamp(most_queued_seconds / tuning.pace(), fewest_steps_ahead, most_steps_ahead);
+    if (tuning.settled()) return false;
+    const double pace = tuning.pace();  // 0: not known yet
+    const double ahead = pace > 0 ? std::clamp(most_queued_seconds / pace, fewest_steps_ahead, most_steps_ahead) : most_steps_ahead;
     return static_cast<double>(steps_ - outstanding_.front().at) >= ahead;
 }
 

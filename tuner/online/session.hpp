@@ -53,6 +53,7 @@ class OnlineSession {
 
     void start(const std::filesystem::path& folder, const OnlineSettings& settings);
     OnlinePolicy* policy();
+    void await_earlier(Stream stream);
     void explore(OnlinePolicy& policy, Stream stream);
     void poll(OnlinePolicy& policy, bool all);
     bool is_far_ahead(const OnlinePolicy& policy) const;
@@ -82,6 +83,7 @@ class OnlineSession {
     std::vector<Retired> retired_;
     std::deque<Timed> outstanding_;
     std::vector<std::unique_ptr<StopWatch>> watches_;
+    std::unique_ptr<StopWatch> mark_;  ///< behind an untuned step
     std::int64_t steps_ = 0;     ///< launched
     std::int64_t launched_ = 0;  ///< timed launches
     std::int64_t over_ = 0;      ///< of these, the last whose time is known
