@@ -227,8 +227,8 @@ __device__ __forceinline__ void wait_for_readers(Barrier* read, unsigned phase) 
 // The same for rows that nobody reads again: the second cache gives them up first.
 __device__ __forceinline__ void copy_rows_once(real* to, const real* from, unsigned bytes, Barrier* full) {
     asm volatile("{\n.reg .b64 once;\ncreatepolicy.fractional.L2::evict_first.b64 once, 1.0;\n"
-                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], once;\n}" ::"r"(
-                     shared_address(to)),
+                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1], %2, [%3], once;\n}" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(full))
                  : "memory");
 }

@@ -48,7 +48,7 @@ __device__ __forceinline__ Words load(const real* from) {
     return result;
 }
 
-// What is used once, and need not stay in the caches.
+// Words that are used once, and need not stay in the caches.
 __device__ __forceinline__ Words load_once(const real* from) {
     Words result;
     const vector all = *reinterpret_cast<const vector*>(from);

@@ -109,6 +109,8 @@ Flags flags(const Plan& plan) {
     result.insert(result.end(), {{"apply", plan.grid.kind == Kind::apply || plan.grid.kind == Kind::apply_dot},
                                  {"f32", plan.grid.precision == Precision::f32},
                                  {"streaming", plan.streaming},
+                                 {"loads_once", plan.grid.coefficients == Coefficients::face || plan.grid.kind == Kind::direction ||
+                                                    (plan.grid.kind != Kind::residual && plan.grid.has_field_diagonal())},
                                  {"march", plan.march()},
                                  {"shared_rows", plan.staging == "shared"},
                                  {"two_ahead", plan.ahead == 2},
