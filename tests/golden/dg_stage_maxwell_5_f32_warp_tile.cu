@@ -1,7 +1,7 @@
 // dg_stage: maxwell_3d, order 5, f32
 // hone emit dg_stage equation=maxwell_3d order=5 precision=f32 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config form=warp_tile_whole,gathers=loads,elements_per_block=16,nodes_per_thread=4,
-//     elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4,min_blocks=1
+//     --target cuda --config form=warp_tile_whole,gathers=loads,basis=nodal,elements_per_block=16,nodes_per_thread=4,
+//     elements_per_thread=2,node_lanes=8,unroll=4,operators=in_turn,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 180600 operations, 5812 bytes (compulsory); this form executes 125892 operations
 using real = float;
@@ -14,7 +14,8 @@ constexpr int nodes_per_thread = 4, nodes_padded = 64;
 constexpr int group = 4;         // neighbouring nodes of a thread
 constexpr int unroll = 4;        // columns of an operator per trip
 constexpr int face_columns = 24;   // columns of LIFT for a face, padded
-constexpr int amplitudes = 2, frame_words = 12;  // directions of the flux through a face, and what is kept of a face
+// directions of the flux through a face; what is kept of it
+constexpr int amplitudes = 2, frame_words = 8, fscale_word = 6;
 constexpr int field_width = 4;  // values per copy of a field
 constexpr int threads_per_block = 128, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
@@ -114,8 +115,9 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
     constexpr int field_words = 5760, flux_words = 3200, factor_words = 160;
     real* const fluxes = here + field_words;
-    real* const factor = fluxes + flux_words;  // [elements_per_block][factors]
-    real* const frames = fluxes + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]
+    real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
+    // [elements_per_block][face_count][frame_words]
+    real* const frames = here + field_words + flux_words + factor_words;
     real* const out = here;  // right-hand sides
 
     // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
@@ -125,18 +127,17 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     const int node = warp % warps_along_nodes * (node_lanes * nodes_per_thread) + lane / 2 % node_lanes * group;
     const int element = warp / warps_along_nodes * element_lanes + lane / (2 * node_lanes) * 2 + lane % 2;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
-    // Of each face: normal, Fscale, directions of the flux, impedance of the element.
+    // Of each face: normal or, for Maxwell in 3D, two tangents; Fscale; impedance of the element.
     for (int i = threadIdx.x; i < elements_per_block * face_count; i += threads_per_block) {
         const size_t k = block_first + min(i / face_count, present - 1);
         real* const frame = frames + i * frame_words;
         real face[dimension + 1];
         load(face, faces + (k * face_count + i % face_count) * (dimension + 1));
-        #pragma unroll
-        for (int j = 0; j <= dimension; ++j) frame[j] = face[j];
         real tangents[6];
         tangents_of(face, tangents);
         #pragma unroll
-        for (int j = 0; j < 6; ++j) frame[dimension + 1 + j] = tangents[j];
+        for (int j = 0; j < 6; ++j) frame[j] = tangents[j];
+        frame[fscale_word] = face[dimension];
     }
 
     // Fields of the block's elements arrive in shared memory. No register waits for them, so that all are under way
@@ -165,30 +166,24 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
 
     // Surface: an element's faces are flat, so that the flux through one has the same direction at each of its points,
     // or two of them. LIFT takes the amplitudes along these, here at every point of the faces of the block's elements.
-    // What lies beyond the last point or element repeats it, and a boundary reads the own values twice, so that no load
-    // waits for a branch. A thread has several points at a time, and asks for those that it works on next before the
-    // barrier and while it works.
-    constexpr int points = elements_per_block * flux_row, in_flight = 4;
-    int pluses[in_flight];
+    // A thread has several points at a time, and asks for those that it works on next before the barrier and while it
+    // works. Beyond the last point it asks for that again, and at a boundary for anything, so that no load waits for a
+    // branch.
+    constexpr int in_flight = 4;
+    const int points = present * face_points;
+    int pluses[in_flight], own_nodes[in_flight];
     real met[in_flight][fields];
     const auto gather = [&](int start) {
         #pragma unroll
         for (int b = 0; b < in_flight; ++b) {
-            const int i = min(start + b * threads_per_block, points - 1);
-            // Rows hold face after face, each rounded up to whole trips.
-            const int side = min(i % flux_row / face_columns, face_count - 1);
-            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
-            pluses[b] = vmapP[size_t(block_first + min(i / flux_row, present - 1)) * face_points + point];
+            const int p = start + b * threads_per_block;
+            pluses[b] = vmapP[size_t(block_first) * face_points + min(p, points - 1)];
+            own_nodes[b] = face_node[p % face_points];
         }
         #pragma unroll
         for (int b = 0; b < in_flight; ++b) {
-            const int i = min(start + b * threads_per_block, points - 1);
-            // Rows hold face after face, each rounded up to whole trips.
-            const int side = min(i % flux_row / face_columns, face_count - 1);
-            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
-            const size_t own = size_t(block_first + min(i / flux_row, present - 1)) * words + face_node[point];
-            const real* const other = q
-                + (pluses[b] >= 0 ? size_t(pluses[b] / nodes) * words + pluses[b] % nodes : own);
+            const int plus = max(pluses[b], 0);
+            const real* const other = q + (plus + size_t(plus / nodes) * (words - nodes));
             #pragma unroll
             for (int f = 0; f < fields; ++f) met[b][f] = other[f * nodes];
         }
@@ -200,50 +195,51 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     for (int start = threadIdx.x; start < points; start += in_flight * threads_per_block) {
         #pragma unroll
         for (int b = 0; b < in_flight; ++b) {
-            const int i = start + b * threads_per_block;
-            if (i >= points) break;
-            const int e = min(i / flux_row, present - 1), plus = pluses[b];
-            const real(&beyond)[fields] = met[b];
-            // Rows hold face after face, each rounded up to whole trips.
-            const int side = min(i % flux_row / face_columns, face_count - 1);
-            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
+            const int p = start + b * threads_per_block, plus = pluses[b], own_node = own_nodes[b];
+            if (p >= points) break;
+            real(&beyond)[fields] = met[b];
+            // Point p of the faces of the block's elements: point `point` of element e, on face `side`. Rows hold face
+            // after face, each rounded up to whole trips.
+            const int e = p / face_points, point = p % face_points, side = point / face_nodes;
+            const int place = e * flux_row + side * face_columns + point % face_nodes;
+            // Here the own node is `own_node`, the neighbour's is `plus`, and its fields are `beyond`.
             const size_t k = block_first + e;
-            // Point `point` of face `side` of element e of the block, k of all: neighbour's node `plus`, where the
-            // fields are `beyond`.
-            const bool inside = i / flux_row < present && i % flux_row < flux_columns
-                && i % flux_row % face_columns < face_nodes;
             real frame[frame_words];
             load(frame, frames + (e * face_count + side) * frame_words);
-            const real* const own = here + e * field_row + face_node[point];
+            const real* const own = here + e * field_row + own_node;
             constexpr int own_stride = elements_per_block * field_row;
-            real difference[fields];
-            // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary
-            // there is nothing.
-            constexpr bool mirrored[fields] = {false, false, false, true, true, true};
-            const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
-            #pragma unroll
-            for (int f = 0; f < fields; ++f) {
-                const real own_value = own[f * own_stride];
-                difference[f] = (mirrored[f] ? mirror : same) * beyond[f] - own_value;
+            if (plus < 0) {
+                // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing
+                // boundary there is nothing.
+                constexpr bool mirrored[fields] = {false, false, false, true, true, true};
+                const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
+                #pragma unroll
+                for (int f = 0; f < fields; ++f) beyond[f] = (mirrored[f] ? mirror : same) * own[f * own_stride];
             }
-            const real nx = frame[0], ny = frame[1];
-            const real nz = frame[2];
-            constexpr real other_z = 1;
-            const real weight = real(0.5) * frame[dimension];
-            const real* const tangents = frame + (dimension + 1);
-            // Amplitudes of the flux along the directions of its face.
-            const real wx = difference[3] + other_z * (ny * difference[2] - nz * difference[1]);
-            const real wy = difference[4] + other_z * (nz * difference[0] - nx * difference[2]);
-            const real wz = difference[5] + other_z * (nx * difference[1] - ny * difference[0]);
-            const real amplitude[amplitudes] = {weight * (tangents[0] * wx + tangents[1] * wy + tangents[2] * wz),
-                                                weight * (tangents[3] * wx + tangents[4] * wy + tangents[5] * wz)};
+            real difference[fields];
             #pragma unroll
-            for (int a = 0; a < amplitudes; ++a)
-                fluxes[(a * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? amplitude[a]
-                    : real(0);
+            for (int f = 0; f < fields; ++f) difference[f] = beyond[f] - own[f * own_stride];
+            const real* const tangents = frame;
+            constexpr real other_z = 1;
+            const real weight = real(0.5) * frame[fscale_word];
+            // Amplitudes of the flux along the directions of its face.
+            // Of w = [E] + Z+ n x [H] along tangents a and b, where a x n = -b and b x n = a.
+            const auto along = [&](int tangent, int field) {
+                return tangents[tangent] * difference[field] + tangents[tangent + 1] * difference[field + 1]
+                    + tangents[tangent + 2] * difference[field + 2];
+            };
+            const real amplitude[amplitudes] =
+                {weight * (along(0, 3) - other_z * along(3, 0)), weight * (along(3, 3) + other_z * along(0, 0))};
+            #pragma unroll
+            for (int a = 0; a < amplitudes; ++a) fluxes[a * (elements_per_block * flux_row) + place] = amplitude[a];
         }
         if (start + in_flight * threads_per_block < points) gather(start + in_flight * threads_per_block);
     }
+    // LIFT has zeros where faces are padded.
+    for (int i = threadIdx.x; i < amplitudes * elements_per_block * face_count; i += threads_per_block)
+        #pragma unroll
+        for (int c = face_nodes; c < face_columns; ++c)
+            fluxes[i / face_count * flux_row + i % face_count * face_columns + c] = 0;
 
     // The faces have what they need of the fields: transform them where they lie.
     __syncthreads();
@@ -359,10 +355,10 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
                 const real second = lifted[1][r][i];
                 #pragma unroll
                 for (int j = 0; j < dimension; ++j) {
-                    sum[3 + j][r][i] += frame[4 + j] * first;
-                    sum[3 + j][r][i] += frame[7 + j] * second;
-                    sum[j][r][i] += frame[4 + j] * (own_z * second);
-                    sum[j][r][i] -= frame[7 + j] * (own_z * first);
+                    sum[3 + j][r][i] += frame[j] * first;
+                    sum[3 + j][r][i] += frame[3 + j] * second;
+                    sum[j][r][i] += frame[j] * (own_z * second);
+                    sum[j][r][i] -= frame[3 + j] * (own_z * first);
                 }
             }
         }

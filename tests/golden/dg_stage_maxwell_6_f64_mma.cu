@@ -1,7 +1,7 @@
 // dg_stage: maxwell_3d, order 6, f64
 // hone emit dg_stage equation=maxwell_3d order=6 precision=f64 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config form=mma_whole,algebra=covariant,lift=fluxes,gathers=loads,elements_per_block=8,
-//     groups_per_warp=1,unrolled_steps=2,copy_width=2,min_blocks=1
+//     --target cuda --config form=mma_whole,algebra=covariant,lift=fluxes,gathers=loads,basis=nodal,
+//     elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2,min_blocks=1
 // The same text serves any number of elements.
 // per element: 382872 operations, 16776 bytes (compulsory); this form executes 344880 operations
 using real = double;
@@ -262,8 +262,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         for (int c = 0; c < columns; ++c)
             #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                const int n = tile * 16 + lane / 4 + i / 2 * 8;
                 const int e = first_element + c * 8 + lane % 4 * 2 + i % 2;
+                const int n = tile * 16 + lane / 4 + i / 2 * 8;
                 if (n < nodes)
                     #pragma unroll
                     for (int f = 0; f < fields; ++f) out[(e * fields + f) * nodes + n] = sum[f][c][i];
