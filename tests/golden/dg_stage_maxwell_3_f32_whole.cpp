@@ -7,10 +7,10 @@
 using real = float;
 constexpr int nodes = 20, fields = 6, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 10, face_points = face_count * face_nodes;
-constexpr int lanes = 16, vectors_per_tile = 1, nodes_per_tile = lanes * vectors_per_tile;
-constexpr int elements_per_tile = 2, elements_per_block = 8;
-constexpr int nodes_padded = 32;  // a multiple of nodes_per_tile
-constexpr int row = 48;  // nodes, or points of all faces, of one field in the block's buffer, padded to a cache line
+constexpr int lanes = 16, vectors_per_tile = 1, nodes_per_tile = lanes * vectors_per_tile, elements_per_tile = 2,
+    elements_per_block = 8;
+// to whole tiles; nodes, or points of all faces, of one field in the block's buffer, to cache lines
+constexpr int nodes_padded = 32, row = 48;
 constexpr int factors = 10, accumulators = 6, geometry_words = dimension * dimension;
 
 // `lanes` neighbouring nodes of one field: one vector register, or several where the processor's are shorter.

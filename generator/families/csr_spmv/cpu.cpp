@@ -60,6 +60,15 @@ void add_masks(Holes& holes, const Shape& shape, const Config& config) {
                                               bits == 512 ? "" : "3", words, f32 ? "sf" : "df", place));
 }
 
+// The compilers' own function for a product and a sum of vectors, where there is one.
+Block fused(const Shape& shape, int bytes) {
+    const char type = shape.precision == Precision::f32 ? 's' : 'd';
+    const std::string call = bytes == 64   ? fmt::format("p{}512_mask(a, b, c, -1, 4)", type)  // all lanes, rounded as usual
+                             : bytes == 32 ? fmt::format("p{}256(a, b, c)", type)
+                                           : fmt::format("p{}(a, b, c)", type);
+    return Block().lines_of(fmt::format("#ifdef {}\nreturn __builtin_ia32_vfmadd{};\n#endif\n", bytes == 64 ? "__AVX512F__" : "__FMA__", call));
+}
+
 // In pairs of neighbours.
 Block join_pairs() {
     Block block;
@@ -76,6 +85,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"constants", constants(shape, config)},
                 {"multiply_add", multiply_add_function(shape.precision)},
                 {"place", place(shape)},
+                {"fused", fused(shape, static_cast<int>(config.integer("vector_bytes")))},
                 {"team", team(config)},
                 {"parameters", parameters(problem)},
                 {"parallel", team_parallel(config)},

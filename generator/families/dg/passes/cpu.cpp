@@ -56,10 +56,14 @@ Block constants(const Plan& plan, const Tile& tile) {
     const Shape& shape = plan.shape;
     Block block = shape_constants(shape);
     block.append(face_constants(shape));
-    block.line("constexpr int lanes = {}, vectors_per_tile = {}, nodes_per_tile = lanes * vectors_per_tile;", tile.lanes, tile.vectors_per_tile);
-    block.line("constexpr int elements_per_tile = {}, elements_per_block = {};", tile.elements_per_tile, tile.elements_per_block);
-    block.line("constexpr int nodes_padded = {};  // a multiple of nodes_per_tile", tile.nodes_padded);
-    block.line("constexpr int row = {};  // nodes, or points of all faces, of one field in the block's buffer, padded to a cache line", tile.row);
+    block.line(
+        "constexpr int lanes = {}, vectors_per_tile = {}, nodes_per_tile = lanes * vectors_per_tile, elements_per_tile = {}, elements_per_block = "
+        "{};",
+        tile.lanes, tile.vectors_per_tile, tile.elements_per_tile, tile.elements_per_block);
+    block.line(
+        "constexpr int nodes_padded = {}, row = {};  // to whole tiles; nodes, or points of all faces, of one field in the block's buffer, to cache "
+        "lines",
+        tile.nodes_padded, tile.row);
     if (plan.any(&Pass::volume))
         block.line("constexpr int factors = {}, accumulators = {}, geometry_words = dimension * dimension;", plan.own_algebra().factor_count(),
                    plan.own_algebra().accumulators);
