@@ -435,7 +435,7 @@ struct RankMassSolver::State {
 
     // By rows of a matrix it has no sums of chunks.
     Problem rank_product(MassForm form) const {
-        const Problem dotted = product_problem(system(), form, form == MassForm::elements);
+        Problem dotted = product_problem(system(), form, form == MassForm::elements);
         if (form == MassForm::rows) return dotted;
         std::vector<Assignment> parameters = dotted.parameters();
         for (Assignment& parameter : parameters)

@@ -19,10 +19,11 @@ struct DeviceCosts {
     double gathering = 0;         ///< seconds until every device has two words of every rank, where the host waits for many such at once
 };
 
-/// Takes some ten milliseconds. All ranks call it. `way` is peer, nccl or host.
+/// Takes some ten milliseconds. All ranks call it. `way` is copies, stores, spin, nccl or host.
 DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, MessageWay way);
 
-/// Of all ways: "peer: 8 bytes in 9.1 us, 2 MiB in 17 us (in a row 11 us), 64 MiB at 380.0 GB/s, words of all in 9 us; nccl: none (...); host: ...".
+/// Of all ways: "copies: 8 bytes in 9.1 us, 2 MiB in 17 us (in a row 11 us), 64 MiB at 380.0 GB/s, words of all in 9 us; stores: ...; nccl: none
+/// (...); host: ...".
 std::string device_costs_text(Communicator& communicator, Backend& backend);
 
 }  // namespace hone::inline v0_1

@@ -77,11 +77,16 @@ struct HaloExchange::State {
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
     OwnStream stream;  // where the fields are a GPU's
-    EdgePlace edges = place_of_edges(EdgePlace::ahead);
+    EdgePlace edges;
     std::optional<DeviceMail> mail;  // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
-        : communicator(ranks), backend(of), layout(with), on_host(of.device().fingerprint.target == Target::cpu), stream(of) {
+        : communicator(ranks),
+          backend(of),
+          layout(with),
+          on_host(of.device().fingerprint.target == Target::cpu),
+          stream(of),
+          edges(place_of_edges(with.edges_before ? EdgePlace::before : EdgePlace::ahead)) {
         partition.check();
         if (partition.size() != ranks.size())
             throw Error("halo exchange", fmt::format("a partition for {} ranks", partition.size()), fmt::format("there are {}", ranks.size()));

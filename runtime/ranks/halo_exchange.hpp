@@ -18,6 +18,8 @@ struct HaloLayout {
     std::int64_t origin = 0;                       ///< words before the first own cell: what the halo takes
     int word_bytes = 8;
     int layers = 1;  ///< of cells beyond a face, for stencils that reach as far
+    /// Cells near faces are done before the interior begins, not only launched ahead of it. HONE_EDGES may ask for something else.
+    bool edges_before = false;
 };
 
 /// A field of an exchange of which fewer layers travel than the layout has.

@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "generator/error.hpp"
-#include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -96,8 +95,7 @@ void MessageKernels::launch(std::size_t entry, const MessageWords& words, std::b
                                    static_cast<void*>(&done),
                                    &count,
                                    &number};
-    static const int most = environment_number("HONE_MESSAGE_BLOCKS").value_or(most_blocks);
-    const int blocks = std::clamp((count + block_threads * at_once - 1) / (block_threads * at_once), 1, most);
+    const int blocks = std::clamp((count + block_threads * at_once - 1) / (block_threads * at_once), 1, most_blocks);
     with.module->launch(with.entries.at(entry), {blocks, 1, 1}, {block_threads, 1, 1}, 0, stream_, arguments.data());
 }
 
