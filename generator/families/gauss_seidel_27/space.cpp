@@ -348,31 +348,30 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
 // The planes of a slab lie in the registers of the same threads, so that most rows serve all planes that need them when they arrive.
 FormSpace slabs_form(const Grid& grid) {
     const std::string place = grid.stencil == Stencil::constant ? "by_value" : "copied";
-    return {
-        .name = "slabs",
-        .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
-        .tunables =
-            {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another", numbers({1, 3, 5})},
-             {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them", numbers({1, 2})},
-             warps_per_row({4, 6, 8, 12, 16}),
-             points_per_thread({2, 4}),
-             stages({2, 3, 4, 6}),
-             {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first", words({"plain", "streaming"})},
-             stencil_in({place}),
-             min_blocks({1, 2, 3})},
-        .constraints = {aligned_pairs(grid), rows_in_block(grid,
-                                                           [grid](const Config& config) {
-                                                               return slab_warps(grid, config.integer("points_per_thread"),
-                                                                                 config.integer("planes_per_slab"));
-                                                           })},
-        .safe = {{"planes_per_slab", 1},
-                 {"passes", 2},
-                 {"warps_per_row", 16},
-                 {"points_per_thread", 2},
-                 {"stages", 2},
-                 {"cache_hint", "plain"},
-                 {"stencil_in", place},
-                 {"min_blocks", 1}}};
+    return {.name = "slabs",
+            .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
+            .tunables =
+                {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another", numbers({1, 3})},
+                 {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them", numbers({1, 2})},
+                 warps_per_row({4, 6, 8, 12, 16}),
+                 points_per_thread({2, 4}),
+                 stages({2, 3, 4, 6}),
+                 {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first", words({"plain", "streaming"})},
+                 stencil_in({place}),
+                 min_blocks({1, 2, 3})},
+            .constraints = {aligned_pairs(grid), rows_in_block(grid,
+                                                               [grid](const Config& config) {
+                                                                   return slab_warps(grid, config.integer("points_per_thread"),
+                                                                                     config.integer("planes_per_slab"));
+                                                               })},
+            .safe = {{"planes_per_slab", 1},
+                     {"passes", 2},
+                     {"warps_per_row", 16},
+                     {"points_per_thread", 2},
+                     {"stages", 2},
+                     {"cache_hint", "plain"},
+                     {"stencil_in", place},
+                     {"min_blocks", 1}}};
 }
 
 // What both forms on processors have, behind their own.
