@@ -96,10 +96,10 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
-    constexpr int field_words = 11520, flux_words = 0, factor_words = 320;
+    constexpr int field_words = 11520, flux_words = 0, factor_words = 320, frames_words = 0;
     real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
-    const real* const derivatives = D;
-    real* const out = here;  // right-hand sides
+    // Right-hand sides.
+    real* const out = here;
 
     // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
     // same elements: what a warp then loads of 16 bytes a lane arrives in two wavefronts instead of four. A thread
@@ -187,7 +187,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         // along r - s.
         const bool odd = node >= even_rows;
         const int rows = odd ? odd_rows : even_rows, same_columns = odd ? odd_columns : even_columns;
-        const real* coefficients = derivatives
+        const real* const begin_of_derivatives = D;
+        const real* coefficients = begin_of_derivatives
             + (odd ? even_rows * (even_columns * (dimension - 1) + odd_columns) + node - even_rows : node);
         const real* column = here + element * field_row + (odd ? even_columns : 0);
         #pragma unroll 1

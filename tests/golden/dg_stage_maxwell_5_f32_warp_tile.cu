@@ -113,12 +113,13 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
-    constexpr int field_words = 5760, flux_words = 3200, factor_words = 160;
+    constexpr int field_words = 5760, flux_words = 3200, factor_words = 160, frames_words = 512;
     real* const fluxes = here + field_words;
-    real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
     // [elements_per_block][face_count][frame_words]
     real* const frames = here + field_words + flux_words + factor_words;
-    real* const out = here;  // right-hand sides
+    real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
+    // Right-hand sides.
+    real* const out = here;
 
     // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
     // same elements: what a warp then loads of 16 bytes a lane arrives in two wavefronts instead of four. A thread
