@@ -17,6 +17,8 @@ struct Parity {
     std::vector<int> second;  ///< of each odd part, the image of `first`
 
     explicit Parity(const ReferenceElement& element);
+    /// Of an element of reference_element, made at the first call and kept: spaces ask for each configuration. Thread-safe.
+    static const Parity& of(const ReferenceElement& element);
 
     int even() const { return static_cast<int>(first.size()); }
     int odd() const { return static_cast<int>(second.size()); }
@@ -43,6 +45,7 @@ struct FaceParity {
     std::vector<std::vector<int>> second;  ///< of a face that is its own image, the images of `first`; of others nothing
 
     explicit FaceParity(const ReferenceElement& element);
+    static const FaceParity& of(const ReferenceElement& element);  ///< likewise
 
     bool alone(int face) const { return images[static_cast<std::size_t>(face)] == face; }
 };
