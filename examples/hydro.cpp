@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "examples/hydro/balanced_run.hpp"
 #include "examples/hydro/checks.hpp"
 #include "examples/hydro/kernel_operator.hpp"
 #include "examples/hydro/mass_solver.hpp"
@@ -48,6 +49,7 @@ struct Options {
     std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best";
     std::string mesh, split = "forces";
     SharingOptions sharing;
+    Balancing balancing;
     std::string energy_file, chart_file;
     std::vector<int> zones;
     int dimension = 2, order = 2, refine = 0;
@@ -106,6 +108,11 @@ void declare_kernels(CLI::App& app, Options& o) {
         ->capture_default_str()
         ->check(CLI::IsMember({"forces", "mesh"}));
     add_sharing(app, o.sharing);
+    app.add_option("--balance-every", o.balancing.every,
+                   "time steps of a period, after which ranks' devices are asked how long the work of their parts takes, and the mesh is shared anew "
+                   "where that gains 5 %; 0: never")
+        ->capture_default_str()
+        ->check(not_negative());
     app.add_option("--share", o.share, "of the first of two devices, 0 to 1, in place of finding it")->check(CLI::Range(0.0, 1.0));
     add_tune(app, o.tune);
     app.add_option("--corner-force", o.corner_force, "kernels, or reference: plain loops on the processor for the whole of a step")
@@ -340,30 +347,43 @@ int run_part(Options& options, const Case& about, Communicator& ranks) {
     const auto look_up = [&] { machine.look_up_in(hone::known_records(hone::built_in_families(), options.records)); };
     look_up();
     const double speed = speed_of_rank(options.sharing, ranks, machine.name(), [&] { return measured_speed(options, machine, about); });
-    const ZonePart part(ranks, about.problem, options.order, about.mesh, about.where, speed, hone::parse_cutter(options.sharing.cutter));
-    if (options.tune > 0) {
-        // Rank 0, for its part: kernels of the other sizes are found from there.
-        if (ranks.rank() == 0) tune_if_asked(options, machines, part.here());
-        ranks.barrier();
-        look_up();
-    }
-    KernelOperator::Settings settings = operator_settings(options);
-    settings.part = &part;
-    // What suits a mesh is decided by the whole of it.
-    if (!settings.mass) settings.mass = usual_mass_form(part.here().velocity_mass, part.whole_nodes());
-    KernelOperator on(*machine.backend, *machine.library, part.here(), options.run.scheme, settings);
-    options.run.configurations = on.configurations();
-    suit_threads(part.here());
     const bool speaks = ranks.rank() == 0;
-    if (speaks) {
-        print_case(options, about.problem, part.whole_zones(), part.whole_nodes());
-        print_kernels(machine.name(), on);
+    bool is_first = true;
+    const auto share_of = [&](double of_rank) {
+        auto part = std::make_unique<const ZonePart>(ranks, about.problem, options.order, about.mesh, about.where, of_rank,
+                                                     hone::parse_cutter(options.sharing.cutter));
+        if (is_first && options.tune > 0) {
+            // Rank 0, for its part: kernels of the other sizes are found from there.
+            if (ranks.rank() == 0) tune_if_asked(options, machines, part->here());
+            ranks.barrier();
+            look_up();
+        }
+        KernelOperator::Settings settings = operator_settings(options);
+        settings.part = part.get();
+        // What suits a mesh is decided by the whole of it.
+        if (!settings.mass) settings.mass = usual_mass_form(part->here().velocity_mass, part->whole_nodes());
+        auto on = std::make_unique<KernelOperator>(*machine.backend, *machine.library, part->here(), options.run.scheme, settings);
+        if (is_first) suit_threads(part->here());
+        if (is_first && speaks) {
+            print_case(options, about.problem, part->whole_zones(), part->whole_nodes());
+            print_kernels(machine.name(), *on);
+        }
+        if (is_first) print_parts(*part);
+        is_first = false;
+        return ZoneShare{std::move(part), std::move(on)};
+    };
+    BalancedRun run;
+    watched(options, speaks, [&](const RunSettings& how) {
+        run = run_balanced(ranks, speed, share_of, how, options.balancing);
+        return run.result;
+    });
+    if (run.moves > 0) {
+        if (speaks) fmt::print("the mesh was shared anew {} times:\n", run.moves);
+        print_parts(*run.share.part);
     }
-    print_parts(part);
-    const RunResult result = watched(options, speaks, [&](const RunSettings& how) { return run_hydro(on, part, how); });
     if (!speaks) return 0;
-    print_iterations(on);
-    return report_run(options, part.here(), result, false);
+    print_iterations(*run.share.on);
+    return report_run(options, run.share.part->here(), run.result, false);
 }
 
 int run_rank(Options options, Communicator& ranks) {

@@ -61,6 +61,8 @@ std::vector<Problem> small_problems(const std::string& problem) {
         {{"nx", "32"}, {"ny", "24"}, {"nz", "12"}, {"elements", "3"}, {"zones", "3"}, {"rows", "40"}, {"entries", "1080"}, {"batch", "2"}}};
     if (problem.starts_with("corner_force"))  // zones of high orders are large: odd numbers of them, below and above those of a block
         for (Extents& some : extents) some["zones"] = some["zones"] == "45" ? (problem.find("dimension=3") == std::string::npos ? "19" : "5") : "1";
+    if (problem.starts_with("dg_") && std::stoi(problem.substr(problem.find("order=") + 6)) >= 6)
+        extents[0]["elements"] = "19";                       // they are large, too
     if (problem.find(" n=502 k=452 ") != std::string::npos)  // the same text but for numbers, in a fiftieth of the time: full tiles and cut ones, too
         for (Extents& some : extents) some["n"] = "134", some["k"] = "52";
     if (problem.starts_with("fe_mass")) {  // meshes of equal numbers of elements along all axes

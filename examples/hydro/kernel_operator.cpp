@@ -198,6 +198,16 @@ void KernelOperator::restart_estimate() {
     machine_->zones.next_step();
 }
 
+double KernelOperator::seconds_of_work() {
+    Machine& m = *machine_;
+    if (!m.shared) throw Error("work of a part of a mesh", "there is one rank", "ask on several");
+    const auto products = static_cast<int>(m.iterations / std::max<std::int64_t>(m.solves, 1));
+    return m.backend.seconds({}, [&] {
+        m.zones.find_forces();
+        m.shared->multiply(products);
+    });
+}
+
 std::vector<KernelFound> KernelOperator::kernels() const {
     std::vector<KernelFound> result = machine_->zones.kernels();
     result.push_back(machine_->product());

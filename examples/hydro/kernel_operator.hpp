@@ -51,6 +51,9 @@ class KernelOperator final : public Operator {
     /// Of conjugate gradients, over all solves so far, the most of a component each.
     std::int64_t iterations() const;
     std::int64_t solves() const;
+    /// What the device takes for the forces and the products with the mass matrix of a solve: what of a time step grows with the rank's part, and
+    /// waits for no other rank. Of the state that was looked at last, which stays. For several ranks, after a step.
+    double seconds_of_work();
     /// As ZoneForces.
     std::optional<Balance> balance() const;
     std::optional<Record> share_record() const;

@@ -260,6 +260,7 @@ constexpr const char* body = R"cpp(
 // share_...: the sums of all ranks' chunks are gathered first, in the same launch. Of each component a few blocks have neighbouring lanes; the block
 // that is done last puts theirs together.
 constexpr const char* sharing_body = R"cpp(
+#define SHARING_KERNEL extern "C" __global__ void __launch_bounds__(sharing_threads)
 #define SHARED_POINTERS unsigned *const *boxes, unsigned *done, double *of_groups, unsigned *groups_done
 #define SHARED_NUMBERS int words, int ranks, int rank, int data, int flags, int epoch
 
@@ -275,8 +276,18 @@ constexpr const char* sharing_body = R"cpp(
         const int* const begins = places + (long long)c * ((chunks + of_share - 1) / of_share);
         double sum = 0;
         if (threadIdx.x < of_group) {
-#pragma unroll 16
-            for (int chunk = group * of_group + threadIdx.x; chunk < chunks; chunk += lanes) sum += all[begins[chunk / of_share] + chunk % of_share];
+            // Many loads are under way together; the order of the sum stays, and a 0 more changes no sum that begins with one.
+            constexpr int at_once = 24;
+            for (int begin = group * of_group + threadIdx.x; begin < chunks; begin += at_once * lanes) {
+                double loaded[at_once];
+#pragma unroll
+                for (int i = 0; i < at_once; ++i) {
+                    const int chunk = min(begin + i * lanes, chunks - 1);
+                    loaded[i] = all[begins[chunk / of_share] + chunk % of_share];
+                }
+#pragma unroll
+                for (int i = 0; i < at_once; ++i) sum += begin + i * lanes < chunks ? loaded[i] : 0.0;
+            }
             for (int joined = 1; joined < 32; joined *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, joined);
             if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
         }
@@ -299,17 +310,17 @@ constexpr const char* sharing_body = R"cpp(
         finish((int)threadIdx.x, groups[0] / rows);
     }
 
-    KERNEL share_started(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
+    SHARING_KERNEL share_started(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
         share_and_sum<block_rows, block_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
                                               [=](int c, double sum) { finish_started(scalars, c, sum); });
     }
 
-    KERNEL share_dotted(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
+    SHARING_KERNEL share_dotted(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
         share_and_sum<dot_lanes, dot_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
                                            [=](int c, double sum) { finish_dotted(scalars, c, sum); });
     }
 
-    KERNEL share_updated(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
+    SHARING_KERNEL share_updated(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
         share_and_sum<block_rows, block_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
                                               [=](int c, double sum) { finish_updated(scalars, c, sum); });
     }
@@ -332,9 +343,9 @@ KernelSource source_of(Target target, int components, const std::string& more) {
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
-    const std::string constants =
-        fmt::format("constexpr int components = {}, block_rows = {}, dot_rows = {}, dot_lanes = {}, share_rows = {}, lane_groups = {};\n", components,
-                    residual_rows, dot_rows, dot_lanes, Discretisation::node_chunk, lane_groups);
+    const std::string constants = fmt::format(
+        "constexpr int components = {}, block_rows = {}, dot_rows = {}, dot_lanes = {}, share_rows = {}, lane_groups = {}, sharing_threads = {};\n",
+        components, residual_rows, dot_rows, dot_lanes, Discretisation::node_chunk, lane_groups, sharing_threads);
     source.text = item_kernels("Conjugate gradients on several ranks beside the product with the matrix.", target, source.precision,
                                constants + (target == Target::cuda ? cuda_sums : cpu_sums) + body + more);
     for (const char* name : {"b", "q", "held", "w", "from", "all", "places", "border"}) source.arrays.push_back({name, Access::in, 0, "", ""});
@@ -537,8 +548,7 @@ struct RankMassSolver::State {
 
     // The next direction: first of the rows that are sent, which travel while all others are made.
     void take_direction(const Vectors& of) {
-        const Stream beside = directions.fork();
-        if (border_rows > 0) launch(turn_step, of, {0, border_rows}, beside);
+        if (border_rows > 0) launch(turn_step, of, {0, border_rows});
         exchange(of.turned);
         launch(direction_step, of, {0, rows});
         directions.end();
@@ -617,6 +627,10 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
     }
     s.usual = {s.usual[1], *std::max_element(result.iterations.begin(), result.iterations.end())};
     return result;
+}
+
+void RankMassSolver::multiply(int times) {
+    for (int n = 0; n < times; ++n) state_->multiply.front().launch();
 }
 
 std::string RankMassSolver::family() const {

@@ -21,6 +21,8 @@ class RankMassSolver {
 
     /// As MassSolver::solve. `b` counts at own nodes alone; `x` is found at all that are here.
     MassSolve solve(const void* b, void* x, const MassSettings& settings = {});
+    /// So many products of this rank's part with the last direction, for their time alone.
+    void multiply(int times);
 
     std::string family() const;
     std::string kernel() const;

@@ -181,6 +181,7 @@ RunResult run(Operator& on, const Subject& subject, const RunSettings& settings)
     const Discretisation& of = subject.of;
     std::optional<Restart> restart;
     if (!settings.restart.empty()) restart = read(subject, settings);
+    if (settings.from != nullptr) restart = Restart{settings.from->clock, settings.from->state, settings.from->energies};
     Stepper stepper = restart ? Stepper(on, settings.scheme, restart->state, restart->clock) : Stepper(on, settings.scheme, of.first);
     Recorder recorder(subject, settings, restart ? restart->energies : std::vector<EnergySample>{});
     recorder.begin(stepper.clock(), restart ? restart->state : of.first);
@@ -191,7 +192,7 @@ RunResult run(Operator& on, const Subject& subject, const RunSettings& settings)
         const auto start = std::chrono::steady_clock::now();
         stepper.step(settings.time);
         result.seconds += Seconds(std::chrono::steady_clock::now() - start).count();
-        recorder.after_step(stepper, stepper.clock().time >= settings.time || stepper.clock().steps == settings.stop_after);
+        recorder.after_step(stepper, stepper.clock().time >= settings.time || (stepper.clock().steps == settings.stop_after && !settings.goes_on));
         if (settings.progress) settings.progress(stepper.clock());
     }
     result.clock = stepper.clock();

@@ -23,6 +23,8 @@ struct EnergySample {
     bool operator==(const EnergySample&) const = default;
 };
 
+struct RunResult;
+
 /// What a run does from its first state to its last.
 struct RunSettings {
     double time = 0;  ///< at the end
@@ -35,7 +37,9 @@ struct RunSettings {
     std::filesystem::path checkpoint;                   ///< empty: none; also written at the end
     std::int64_t checkpoint_every = 0;                  ///< steps; 0: at the end only
     std::filesystem::path restart;                      ///< go on from this checkpoint
+    const RunResult* from = nullptr;                    ///< or from what a run on the same part of a mesh came to
     std::int64_t stop_after = 0;                        ///< end after so many steps of the whole run, as if interrupted; 0: do not
+    bool goes_on = false;                               ///< after `stop_after`, by `from`: that is no end, with a sample and a checkpoint
     std::map<std::string, std::string> configurations;  ///< of the kernels, for the checkpoint
     std::function<void(const Clock&)> progress;         ///< after every step
 };

@@ -29,7 +29,6 @@ struct DeviceGather::State {
     std::vector<std::size_t> others;  // the ranks at the ends of its channels
     std::vector<std::vector<DeviceMail::Sizes>> sizes;
     std::unique_ptr<PeerWords> words;  // faster than mail, where it works
-    bool by_kernels = false;           // of the caller's
     std::byte* pinned = nullptr;       // all words, on their way through the host
 
     State(Communicator& ranks, Backend& of, std::vector<std::int64_t> with, MessageWay way)
@@ -69,7 +68,6 @@ struct DeviceGather::State {
         if (all_reduce(communicator, Reduction::smallest, reaches_all ? 1 : 0) == 0) return mail.reset();
         const bool by_nccl = !others.empty() && mail->way(0) == "nccl";
         if (!others.empty() && !by_nccl && way != MessageWay::events) words = PeerWords::make(communicator, backend, bytes);
-        by_kernels = words != nullptr && way == MessageWay::spin;
     }
 
     void by_mail(const void* own) {
@@ -104,7 +102,7 @@ DeviceGather::DeviceGather(Communicator& communicator, Backend& backend, std::ve
 DeviceGather::~DeviceGather() = default;
 
 PeerWords* DeviceGather::for_kernels() const {
-    return state_->by_kernels ? state_->words.get() : nullptr;
+    return state_->words.get();
 }
 
 const void* DeviceGather::gather(const void* own) {

@@ -31,8 +31,7 @@ class DeviceGather {
     /// Of this rank's words as the default stream leaves them. What is queued there from now on finds those of all ranks in the memory that it
     /// returns, until the next call. All ranks call it.
     const void* gather(const void* own);
-    /// Where a kernel of the caller's can gather by itself and use the words in the same launch: what it does that by. Null: there is no such way, or
-    /// it is not asked for.
+    /// Where a kernel of the caller's can gather by itself and use the words in the same launch: what it does that by. Null: there is no such way.
     PeerWords* for_kernels() const;
 
   private:

@@ -420,12 +420,13 @@ MessageWay asked_message_way() {
                 "use best, peer, copies, stores, spin, events, nccl or host");
 }
 
-bool edges_go_beside(bool usually) {
+EdgePlace place_of_edges(EdgePlace usual) {
     const std::string word = environment_variable("HONE_EDGES");
-    if (word.empty()) return usually;
-    if (word == "beside") return true;
-    if (word == "before") return false;
-    throw Error("HONE_EDGES", fmt::format("\"{}\" is no place for edges", word), "use beside or before");
+    if (word.empty()) return usual;
+    if (word == "before") return EdgePlace::before;
+    if (word == "beside") return EdgePlace::beside;
+    if (word == "ahead") return EdgePlace::ahead;
+    throw Error("HONE_EDGES", fmt::format("\"{}\" is no place for edges", word), "use before, beside or ahead");
 }
 
 DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way, Stream stream)

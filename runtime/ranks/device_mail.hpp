@@ -19,10 +19,11 @@ enum class MessageWay { best, peer, copies, stores, spin, events, nccl, host };
 /// The way that the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
 MessageWay asked_message_way();
 
-/// Whether what lies at the cuts is computed on an exchange's own stream, beside the rest, or before it (or, where it needs what arrives, behind it):
-/// what the environment variable HONE_EDGES asks for, `usually` where it is not set. Which is faster depends on kernels and sizes. Throws Error for
-/// another word.
-bool edges_go_beside(bool usually);
+/// When what lies at the cuts is computed: before the rest; beside it, on an exchange's own stream; or there, but ahead, so that the rest begins when
+/// the edges have (of what needs what arrives: beside). Which is faster depends on kernels and sizes.
+enum class EdgePlace { before, beside, ahead };
+/// What the environment variable HONE_EDGES asks for, by these names, and `usual` where it is not set. Throws Error for another word.
+EdgePlace place_of_edges(EdgePlace usual);
 
 /// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
 ///

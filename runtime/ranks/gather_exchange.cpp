@@ -50,7 +50,7 @@ struct GatherExchange::State {
     int word_bytes;
     std::vector<std::int64_t> own, copies;  // of all links, one after the other
     OwnStream stream;
-    bool edges_beside = edges_go_beside(true);
+    bool edges_beside = place_of_edges(EdgePlace::beside) != EdgePlace::before;
     std::unique_ptr<OnDevice> device;  // nothing where the fields are the host's
     DeviceMail mail;                   // a channel of each link
     std::vector<std::byte> host_buffer;
@@ -168,10 +168,6 @@ GatherExchange::~GatherExchange() = default;
 GatherExchange::GatherExchange(GatherExchange&&) noexcept = default;
 GatherExchange& GatherExchange::operator=(GatherExchange&&) noexcept = default;
 
-Stream GatherExchange::fork() {
-    state_->stream.follow();
-    return state_->stream.get();
-}
 void GatherExchange::begin(std::span<void* const> fields) {
     state_->begin(fields);
 }

@@ -40,10 +40,7 @@ class GatherExchange {
     GatherExchange(GatherExchange&&) noexcept;
     GatherExchange& operator=(GatherExchange&&) noexcept;
 
-    /// The exchange's stream, for making own words that travel ahead of others: what is queued on it now runs after what was queued on the default
-    /// stream before, and beside what will be.
-    Stream fork();
-    /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Until `end` own words must not change, nor may
+    /// All fields at once, as what was queued on the default stream leaves them. Until `end` own words must not change, nor may
     /// copies be written or read.
     void begin(std::span<void* const> fields);
     /// What is queued on the default stream from now on finds the copies: `arrive` and `join`.

@@ -76,9 +76,9 @@ struct HaloExchange::State {
     };
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
-    OwnStream stream;                            // where the fields are a GPU's
-    bool edges_beside = edges_go_beside(false);  // as was faster on two GPUs (benchmarks/results/h100/ranks.md)
-    std::optional<DeviceMail> mail;              // a channel of each face
+    OwnStream stream;  // where the fields are a GPU's
+    EdgePlace edges = place_of_edges(EdgePlace::ahead);
+    std::optional<DeviceMail> mail;  // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
         : communicator(ranks), backend(of), layout(with), on_host(of.device().fingerprint.target == Target::cpu), stream(of) {
@@ -141,7 +141,11 @@ struct HaloExchange::State {
         // Messages between processors go to halos as they arrive.
         if (on_host && behind) behind({});
         on_host ? begin_on_host() : begin_on_device();
-        if (!on_host && behind) behind(stream.get());
+        if (on_host || !behind) return;
+        if (edges != EdgePlace::ahead) return behind(stream.get());
+        // Beside the edges, and ahead of the interior; what arrives comes later.
+        behind({});
+        stream.follow();
     }
 
     void end() {
@@ -209,8 +213,10 @@ HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const G
 HaloExchange::~HaloExchange() = default;
 
 Stream HaloExchange::fork() {
-    if (!state_->edges_beside) return {};
+    if (state_->edges == EdgePlace::before) return {};
     state_->stream.follow();
+    // Blocks that run for long would leave no room: the interior waits until the edges are launched.
+    if (state_->edges == EdgePlace::ahead) state_->stream.join();
     return state_->stream.get();
 }
 void HaloExchange::begin(std::span<void* const> fields, const std::function<void(Stream)>& behind) {

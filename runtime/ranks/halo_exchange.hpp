@@ -52,12 +52,12 @@ class HaloExchange {
     HaloExchange(const HaloExchange&) = delete;
     HaloExchange& operator=(const HaloExchange&) = delete;
 
-    /// For the cells near faces: the default stream, or where HONE_EDGES=beside asks for it, the exchange's: what is queued on that now runs after
-    /// what was queued on the default stream before, and beside what will be.
+    /// For the cells near faces: the exchange's stream, or the default one where edges come before the interior (HONE_EDGES). What is queued on it
+    /// now runs after what was queued on the default stream before.
     Stream fork();
     /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Own cells within `layers` of a face must
-    /// not change until `end`, nor may halos be written or read. `behind`, if given, queues work that is not sent on the stream that it gets: it runs
-    /// behind what is sent, on a GPU, and may write halos.
+    /// not change until `end`, nor may halos be written or read. `behind`, if given, queues work that is not sent on the stream that it gets, and
+    /// may write halos before what arrives.
     void begin(std::span<void* const> fields, const std::function<void(Stream)>& behind = {});
     /// Begins an exchange of so many layers of each field. Throws Error for more than the layout's.
     void begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind = {});

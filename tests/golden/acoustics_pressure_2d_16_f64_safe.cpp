@@ -6,12 +6,6 @@
 // per point: 49 operations, 32 bytes (compulsory)
 #include <omp.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <type_traits>
-#include <vector>
-
 using real = double;
 using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 8;  // half: M, half the order in space
@@ -23,6 +17,27 @@ constexpr int vector_words = 8;
 constexpr int strip_words = 256 / sizeof(real), words_ahead = 1024 / sizeof(real);
 
 namespace {
+
+// What this needs of the standard library: its headers would take half of the time that the rest takes to compile.
+template <typename Number>
+constexpr Number lesser(Number a, Number b) { return b < a ? b : a; }
+template <typename Number>
+constexpr Number greater(Number a, Number b) { return a < b ? b : a; }
+
+// `count` words, which begin as zeros.
+template <typename Word>
+class Words {
+  public:
+    explicit Words(long long count) : words_(new Word[count]()) {}
+    ~Words() { delete[] words_; }
+    Words(const Words&) = delete;
+    Words& operator=(const Words&) = delete;
+    Word* data() const { return words_; }
+    Word& operator[](long long n) const { return words_[n]; }
+
+  private:
+    Word* const words_;
+};
 
 // Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 16.
 constexpr real weight(int m) {
@@ -50,18 +65,24 @@ struct Damping {
     for (int n = 0; n < strip_words; n += 64 / static_cast<int>(sizeof(real))) __builtin_prefetch(words + n);
 }
 
+// A length that compilers know.
+template <int length>
+struct Length {
+    constexpr operator int() const { return length; }
+};
+
 // Calls step(first, count) for the strips of a row: those of full length, which compilers then know, and what is left.
 template <typename Step>
 inline void in_strips(int words, const Step& step) {
     int first = 0;
-    for (; first + strip_words <= words; first += strip_words) step(first, std::integral_constant<int, strip_words>());
+    for (; first + strip_words <= words; first += strip_words) step(first, Length<strip_words>());
     if (first < words) step(first, words - first);
 }
 
 // Rows whose words are asked for before their turn: `words_ahead` further on in the row, or else in the next one.
 struct Asked {
     wide pitch;
-    std::array<const real*, 4> rows = {};  // as many as are needed
+    const real* rows[4] = {};  // as many as are needed
 
     [[gnu::always_inline]] void operator()(int first, int n) const {
         const wide at = first + words_ahead < n ? wide(first + words_ahead) : first + words_ahead - n + pitch;
@@ -137,8 +158,8 @@ void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_ste
             for (int y = 0; y < all_rows; y += y_block)
                 for (int x = 0; x < nx; x += x_block)
                     step(
-                        Tile{x, std::min(x_block, nx - x), y, std::min(y_block, all_rows - y), layer,
-                        std::min(layer + layers, last)});
+                        Tile{x, lesser(x_block, nx - x), y, lesser(y_block, all_rows - y), layer,
+                        lesser(layer + layers, last)});
     }
 }
 

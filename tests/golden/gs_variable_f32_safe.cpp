@@ -9,10 +9,28 @@ constexpr int y_block = 4;
 constexpr int z_block = 4;
 constexpr int vector_words = 16;
 
-// Standard headers would take more than half of the time that this takes to compile.
 namespace {
 
-inline int lesser(int a, int b) { return a < b ? a : b; }
+// What this needs of the standard library: its headers would take half of the time that the rest takes to compile.
+template <typename Number>
+constexpr Number lesser(Number a, Number b) { return b < a ? b : a; }
+template <typename Number>
+constexpr Number greater(Number a, Number b) { return a < b ? b : a; }
+
+// `count` words, which begin as zeros.
+template <typename Word>
+class Words {
+  public:
+    explicit Words(long long count) : words_(new Word[count]()) {}
+    ~Words() { delete[] words_; }
+    Words(const Words&) = delete;
+    Words& operator=(const Words&) = delete;
+    Word* data() const { return words_; }
+    Word& operator[](long long n) const { return words_[n]; }
+
+  private:
+    Word* const words_;
+};
 
 // Coefficient k of point x of a row.
 struct Stencil {
@@ -59,27 +77,19 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
     }
 }
 
-struct Words {
-    real* const words;
-    explicit Words(int count) : words(new real[count]()) {}
-    ~Words() { delete[] words; }
-    Words(const Words&) = delete;
-    Words& operator=(const Words&) = delete;
-};
-
 // A grid with its arrays, and one thread's buffers. Rows and planes count from 0.
 struct Rows {
     real* u;
     const real* f;
     const real* stencil;
     int nx, ny, nz, pitch;
-    Words rest{nx + 2}, odd{nx + 2};
+    Words<real> rest{nx + 2}, odd{nx + 2};
 
     // Both colours of row y of plane z.
     void relax(int y, int z) {
         const wide plane = wide(ny + 2) * pitch, row = (z + 1) * plane + (y + 1) * wide(pitch);
-        relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane, rest.words,
-            odd.words);
+        relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane, rest.data(),
+            odd.data());
     }
 };
 

@@ -35,7 +35,9 @@ double dot(const std::vector<double>& a, const std::vector<double>& b, std::size
 
 }  // namespace
 
-GaussianProcess::GaussianProcess(const MemberKernel& kernel, std::vector<std::size_t> pool) : kernel_(&kernel), pool_(std::move(pool)) {
+GaussianProcess::GaussianProcess(const MemberKernel& kernel, std::vector<std::size_t> pool)
+    : kernel_(&kernel), pool_(std::move(pool)), columns_(kernel) {
+    for (const std::size_t member : pool_) columns_.add(member);
     left_.assign(pool_.size(), 1);
     value_.assign(pool_.size(), 0);
     one_ = failure_ = value_;
@@ -53,8 +55,7 @@ void GaussianProcess::add(std::size_t member) {
         left -= entry * entry;
     }
     row.factor[count] = std::sqrt(std::max(left, least_variance));
-    row.pool.resize(pool_.size());
-    for (std::size_t p = 0; p < pool_.size(); ++p) row.pool[p] = static_cast<float>((*kernel_)(member, pool_[p]));
+    row.pool = columns_.covariances(member);
     for (std::size_t j = 0; j < count; ++j) subtract(row.pool, static_cast<float>(row.factor[j]), rows_[j].pool);
     const auto scale = static_cast<float>(1 / row.factor[count]);
     for (std::size_t p = 0; p < pool_.size(); ++p) {
@@ -127,6 +128,7 @@ void GaussianProcess::extend(std::size_t member) {
         failure += solved[i] * row.solved_failure;
     }
     pool_.push_back(member);
+    columns_.add(member);
     left_.push_back(static_cast<float>(left));
     value_.push_back(static_cast<float>(value));
     one_.push_back(static_cast<float>(one));
@@ -171,12 +173,6 @@ void GaussianProcess::calibrate() {
 
 double GaussianProcess::variance() const {
     return std::max(0.0, squares_ - mean() * cross_) / count_;
-}
-
-double GaussianProcess::log_determinant() const {
-    double sum = 0;
-    for (std::size_t i = 0; i < rows_.size(); ++i) sum += std::log(rows_[i].factor[i]);
-    return sum;
 }
 
 }  // namespace hone::inline v0_1

@@ -44,7 +44,6 @@ class GaussianProcess {
 
     /// Of the values, as the covariance explains them. Requires one.
     double variance() const;
-    double log_determinant() const;
 
   private:
     /// The values, and the ones and failures beside them, each multiplied by the inverse of the factor.
@@ -64,6 +63,7 @@ class GaussianProcess {
 
     const MemberKernel* kernel_;
     std::vector<std::size_t> pool_;
+    KernelColumns columns_;  ///< of the pool
     std::vector<Row> rows_;
     std::size_t last_told_ = 0;  ///< one more than the row
     double squares_ = 0;         ///< sums over rows of solved values, ...

@@ -6,20 +6,23 @@
 #include <limits>
 #include <optional>
 
-#include "tuner/strategies/gaussian_process.hpp"
-
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr double share = 0.6;        // of a tunable's variance that depends on the others' values
-constexpr double whole_range = 2;    // the rate, times the root of the number of tunables, when an end of a list says little of the other
-constexpr double power_part = 0.3;   // of that rate for being a power of two, which matters to few tunables
-constexpr double prior_width = 3.2;  // of the logarithms of rates and noise: a factor of 24 either way is nothing unusual
+constexpr double share = 0.5;         // of a tunable's variance that depends on the others' values
+constexpr double usual_range = 0.5;   // the usual rate, times the root of the number of tunables: the ends of a list are much alike
+constexpr double power_part = 0.3;    // of that rate for being a power of two, which matters to few tunables
+constexpr double width_of_few = 3.2;  // of the prior, in logarithms of rates and noise: a factor of 24 either way is nothing unusual
+constexpr double width_of_many = 1;   // a factor of e
+constexpr double scale_of_many = 8;   // middle of the prior, over the usual rates: an end of a list says little of the other
+constexpr double many = 80;           // values, from which on the prior stays as it is
 constexpr double least_rate = 0.02;
 constexpr double most_rate = 80;
 constexpr double least_noise = 1e-5;
 constexpr double most_noise = 1;
 constexpr int sweeps = 2;
+constexpr double least_pivot = 1e-9;    // of a value that others explain wholly, after rounding
+constexpr double least_spread = 1e-12;  // of values, so that those that are all equal are not infinitely likely
 
 /// What a number is, or a word that reads as one ("0.5", "1e-05"); nothing for another word.
 std::optional<double> number_of(const Value& value) {
@@ -105,20 +108,113 @@ double matern(double distance) {
     return (1 + scaled) * std::exp(-scaled);
 }
 
-/// Logarithm of how likely values and parameters are together, but for a constant; mean and variance of the values are those that suit best.
-double evidence(const MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values) {
-    GaussianProcess process(kernel, {});
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        process.add(members[i]);
-        process.tell(i, values[i]);
+/// What rates and noise are thought to be before the values are looked at: logarithms have a normal distribution.
+struct Prior {
+    explicit Prior(std::size_t values) {
+        const double part = std::min(1.0, static_cast<double>(values) / many);
+        scale = 1 + part * (scale_of_many - 1);
+        width = width_of_few + part * (width_of_many - width_of_few);
     }
-    const auto count = static_cast<double>(members.size());
-    double sum = -0.5 * count * std::log(process.variance() + 1e-12) - process.log_determinant();
-    const auto less_usual = [](double value, double usual) { return 0.5 * std::pow(std::log(value / usual) / prior_width, 2); };
-    for (std::size_t which = 0; which < kernel.rates().size(); ++which)
-        if (const double rate = kernel.rates()[which]; rate > 0) sum -= less_usual(rate, kernel.usual_rates()[which]);
-    return sum - less_usual(kernel.noise(), MemberKernel::usual_noise);
+    /// Logarithm of its density, but for a constant.
+    double operator()(const MemberKernel& kernel) const {
+        double sum = density(kernel.noise() / MemberKernel::usual_noise);
+        for (std::size_t which = 0; which < kernel.rates().size(); ++which)
+            if (const double rate = kernel.rates()[which]; rate > 0) sum += density(rate / (scale * kernel.usual_rates()[which]));
+        return sum;
+    }
+    double density(double ratio) const { return -0.5 * std::pow(std::log(ratio) / width, 2); }
+
+    double scale = 1;
+    double width = 1;
+};
+
+/// to -= factor * from. The length, a multiple of four, and the restricted pointers let GCC use vector instructions at -O2 already.
+void subtract_fours(double* __restrict to, double factor, const double* __restrict from, std::size_t fours) {
+    for (std::size_t i = 0; i < 4 * fours; ++i) to[i] -= factor * from[i];
 }
+
+/// How likely some values are while one factor of the covariance is varied: the product of the others is kept.
+class Evidence {
+  public:
+    Evidence(const MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values)
+        : kernel_(kernel), members_(members), values_(values), width_((members.size() + 2 + 3) / 4 * 4) {
+        others_.resize(members.size() * width_);
+        for (std::size_t i = 0; i < members.size(); ++i)
+            for (std::size_t j = i; j < members.size(); ++j) others_[i * width_ + j] = kernel(members[i], members[j]);
+    }
+
+    /// From now on no factor changes but this tunable's.
+    void vary(std::size_t dimension) {
+        keep();
+        dimension_ = dimension;
+        level_.clear();
+        for (const std::size_t member : members_) level_.push_back(kernel_.geometry().coordinate(member, dimension));
+        multiply(others_, [](double factor) { return 1 / factor; });
+    }
+    /// From now on no factor changes at all.
+    void keep() {
+        if (dimension_) multiply(others_, [](double factor) { return factor; });
+        dimension_.reset();
+    }
+
+    /// Logarithm, but for a constant; mean and variance of the values are those that suit best. A Cholesky factorisation, beside which the values and
+    /// a column of ones are solved.
+    double operator()() {
+        const std::size_t count = members_.size();
+        matrix_ = others_;
+        if (dimension_) multiply(matrix_, [](double factor) { return factor; });
+        for (std::size_t i = 0; i < count; ++i) {
+            double* const row = &matrix_[i * width_];
+            row[i] += kernel_.noise();
+            row[count] = values_[i];
+            row[count + 1] = 1;
+        }
+        double squares = 0;
+        double cross = 0;
+        double ones = 0;
+        double logarithms = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            double* const row = &matrix_[k * width_];
+            const double diagonal = std::sqrt(std::max(row[k], least_pivot));
+            for (std::size_t j = k; j < count + 2; ++j) row[j] /= diagonal;
+            for (std::size_t i = k + 1; i < count; ++i) {
+                const std::size_t from = i / 4 * 4;  // what is left of the diagonal is never read
+                subtract_fours(&matrix_[i * width_ + from], row[i], row + from, (width_ - from) / 4);
+            }
+            logarithms += std::log(diagonal);
+            squares += row[count] * row[count];
+            cross += row[count] * row[count + 1];
+            ones += row[count + 1] * row[count + 1];
+        }
+        const auto values = static_cast<double>(count);
+        const double variance = std::max(0.0, squares - cross * cross / ones) / values;
+        return -0.5 * values * std::log(variance + least_spread) - logarithms;
+    }
+
+  private:
+    /// Entries at and right of the diagonal, by the varied factor as it is now.
+    template <typename Of>
+    void multiply(std::vector<double>& matrix, const Of& of) {
+        const std::size_t levels = kernel_.geometry().levels(*dimension_);
+        factor_.clear();
+        for (std::size_t a = 0; a < levels; ++a)
+            for (std::size_t b = 0; b < levels; ++b) factor_.push_back(of(kernel_.factor(*dimension_, a, b)));
+        for (std::size_t i = 0; i < level_.size(); ++i) {
+            const double* const factor = &factor_[level_[i] * levels];
+            for (std::size_t j = i; j < level_.size(); ++j) matrix[i * width_ + j] *= factor[level_[j]];
+        }
+    }
+
+    const MemberKernel& kernel_;
+    std::span<const std::size_t> members_;
+    std::span<const double> values_;
+    std::size_t width_;  ///< of a row
+    std::optional<std::size_t> dimension_;
+    std::vector<std::size_t> level_;  ///< of each member, in the varied factor
+    std::vector<double> others_;      ///< covariances without the varied factor
+    std::vector<double> matrix_;
+    std::vector<double> factor_;
+};
 
 /// Multiplies or divides one parameter as long as that is an improvement.
 template <typename Set, typename Evidence>
@@ -157,7 +253,7 @@ MemberKernel::MemberKernel(const SearchSpace& space, const MemberGeometry& geome
         }
         tables_.push_back(std::move(table));
     }
-    const double usual = whole_range / std::sqrt(static_cast<double>(std::max<std::size_t>(1, tables_.size())));
+    const double usual = usual_range / std::sqrt(static_cast<double>(std::max<std::size_t>(1, tables_.size())));
     for (const Table& table : tables_) {
         usual_rates_.push_back(usual);
         usual_rates_.push_back(table.alignment.empty() ? 0 : usual);
@@ -179,6 +275,23 @@ double MemberKernel::factor(std::size_t dimension, std::size_t a, std::size_t b)
     return 1;
 }
 
+void KernelColumns::add(std::size_t member) {
+    for (std::size_t t = 0; t < coordinates_.size(); ++t)
+        coordinates_[t].push_back(static_cast<std::uint32_t>(kernel_->geometry_->coordinate(member, kernel_->tables_[t].dimension)));
+    ++count_;
+}
+
+std::vector<float> KernelColumns::covariances(std::size_t member) const {
+    std::vector<float> products(count_, 1);
+    for (std::size_t t = 0; t < coordinates_.size(); ++t) {
+        const MemberKernel::Table& table = kernel_->tables_[t];
+        const double* const row = &table.value[kernel_->geometry_->coordinate(member, table.dimension) * table.size];
+        const std::vector<float> factor(row, row + table.size);
+        for (std::size_t place = 0; place < count_; ++place) products[place] *= factor[coordinates_[t][place]];
+    }
+    return products;
+}
+
 void MemberKernel::fill(std::size_t t) {
     Table& table = tables_[t];
     const double* const rate = &rates_[rates_per_table * t];
@@ -196,15 +309,21 @@ void MemberKernel::fill(std::size_t t) {
 }
 
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values) {
-    for (std::size_t which = 0; which < kernel.rates().size(); ++which) kernel.set_rate(which, kernel.usual_rates()[which]);
+    const Prior prior(values.size());
+    for (std::size_t which = 0; which < kernel.rates().size(); ++which) kernel.set_rate(which, prior.scale * kernel.usual_rates()[which]);
     kernel.set_noise(MemberKernel::usual_noise);
-    const auto score = [&] { return evidence(kernel, members, values); };
+    Evidence evidence(kernel, members, values);
+    const auto score = [&] { return evidence() + prior(kernel); };
     double best = score();
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-        for (std::size_t which = 0; which < kernel.rates().size(); ++which)
-            if (const double rate = kernel.rates()[which]; rate > 0)
-                climb(
-                    rate, 2, least_rate, most_rate, [&](double next) { kernel.set_rate(which, next); }, score, best);
+        for (std::size_t which = 0; which < kernel.rates().size(); ++which) {
+            const double rate = kernel.rates()[which];
+            if (rate <= 0) continue;
+            evidence.vary(kernel.dimension(which));
+            climb(
+                rate, 2, least_rate, most_rate, [&](double next) { kernel.set_rate(which, next); }, score, best);
+        }
+        evidence.keep();
         climb(
             kernel.noise(), 4, least_noise, most_noise, [&](double next) { kernel.set_noise(next); }, score, best);
     }

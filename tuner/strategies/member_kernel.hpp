@@ -29,6 +29,8 @@ class MemberKernel {
     /// not learnt.
     const std::vector<double>& rates() const { return rates_; }
     void set_rate(std::size_t which, double rate);
+    /// The tunable that a rate is of.
+    std::size_t dimension(std::size_t which) const { return tables_[which / rates_per_table].dimension; }
     /// The rates before any cost is known.
     const std::vector<double>& usual_rates() const { return usual_rates_; }
     /// Variance that no other member explains, as a part of the whole.
@@ -44,10 +46,13 @@ class MemberKernel {
         return product;
     }
 
+    const MemberGeometry& geometry() const { return *geometry_; }
+
     /// The factor of one tunable: of two coordinates (MemberGeometry); 1 for a tunable of one coordinate.
     double factor(std::size_t dimension, std::size_t a, std::size_t b) const;
 
   private:
+    friend class KernelColumns;
     /// Of a tunable with several coordinates.
     struct Table {
         std::size_t dimension = 0;
@@ -67,8 +72,27 @@ class MemberKernel {
     double noise_ = usual_noise;
 };
 
-/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a wide prior around the usual ones. Deterministic, and
-/// starts from the usual ones whatever the kernel has: what few values had led to would be hard to leave.
+/// Many members whose covariances with one other are asked for at once: their coordinates lie tunable by tunable, which is three times as fast.
+class KernelColumns {
+  public:
+    explicit KernelColumns(const MemberKernel& kernel) : kernel_(&kernel), coordinates_(kernel.tables_.size()) {}
+    void add(std::size_t member);
+    /// The covariances of `member` with all that were added, in that order.
+    std::vector<float> covariances(std::size_t member) const;
+
+  private:
+    const MemberKernel* kernel_;
+    std::size_t count_ = 0;
+    std::vector<std::vector<std::uint32_t>> coordinates_;  ///< [table][place]
+};
+
+/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a prior. Deterministic, and starts from the middle of
+/// the prior whatever the kernel has: what few values had led to would be hard to leave.
+///
+/// The prior moves with the number of values. With few it is wide and around small rates: a smooth model in which few tunables matter finds the good
+/// regions soonest. With many it is narrower and around rates eight times as great. Else what is likeliest may be that some tunable does not matter
+/// at all, and a search never looks at its other values again. Source: Berkenkamp, Schoellig and Krause, 2019, "No-regret Bayesian optimization with
+/// unknown hyperparameters" (length scales have to shrink as evaluations are made, or a search may stay in a local optimum).
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values);
 
 }  // namespace hone::inline v0_1

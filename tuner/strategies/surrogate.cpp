@@ -16,17 +16,16 @@ namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t fewest_costs = 6;        // before a model is made of them
-constexpr std::size_t most_candidates = 3000;  // in the pool, so that an ask stays below a millisecond
+constexpr std::size_t most_candidates = 2000;  // in the pool, which an ask looks at one by one
 constexpr std::size_t centres = 10;            // the best so many have all their neighbours in the pool
 constexpr int further_neighbours = 30;         // draws with two values altered, when a new best is found
 constexpr std::size_t most_rows = 400;         // members that the model holds, at most ...
 constexpr std::size_t kept_rows = 300;         // ... and after it was made anew from the best and some others
 constexpr std::size_t most_fitted = 80;        // the same, for learning the covariance, which takes their third power
-constexpr double local = 0.3;                  // share of asks among neighbours of the best, at once after one was found, ...
-constexpr double patience = 8;                 // ... and 1/e of that so many costs later
+constexpr double ambition = 0.4;               // by how much of the process's deviation an ask is to be below the best, in the mean
 constexpr double least_chance = 0.02;          // not to fail, whatever the model says
-constexpr double refit_growth = 1.5;           // costs told until the covariance is learnt again
-constexpr std::size_t refit_least = 4;         // ... and so many more
+constexpr double refit_growth = 1.3;           // costs told until the covariance is learnt again
+constexpr std::size_t refit_least = 2;         // ... and so many more
 
 /// How far a normal variable comes below `best`, in the mean; zero where it does not.
 double expected_improvement(double best, const Expectation& expectation) {
@@ -67,11 +66,10 @@ class Surrogate : public MemberStrategy {
         if (ranking_.size() < fewest_costs) return anywhere();
         if (!model_ || model_->rows() >= most_rows || told_count_ >= next_fit_) make_model();
         if (std::exchange(new_best_, false)) extend_pool();
-        if (random().real() < local * std::exp(-static_cast<double>(told_count_ - told_at_best_) / patience))
-            if (const auto neighbour = best_candidate(geometry().neighbours(ranking_.front()))) return *neighbour;
-        if (const auto candidate = best_candidate(model_->pool())) return *candidate;
+        const double target = draw_target();
+        if (const auto candidate = best_candidate(target)) return *candidate;
         make_model();  // the pool is used up
-        return *best_candidate(model_->pool());
+        return *best_candidate(target);
     }
 
     void noted(std::size_t member) override {
@@ -86,9 +84,7 @@ class Surrogate : public MemberStrategy {
         if (!std::isfinite(log_cost)) return;
         const auto faster = [this](std::size_t a, std::size_t b) { return cost_[a] < cost_[b]; };
         ranking_.insert(std::upper_bound(ranking_.begin(), ranking_.end(), member, faster), member);
-        if (ranking_.front() != member) return;
-        new_best_ = true;
-        told_at_best_ = told_count_;
+        new_best_ |= ranking_.front() == member;
     }
 
   private:
@@ -181,18 +177,27 @@ class Surrogate : public MemberStrategy {
         return best;
     }
 
-    /// The open one in the pool that promises most.
-    std::optional<std::size_t> best_candidate(const std::vector<std::size_t>& among) const {
-        const double best_cost = best_believed();
+    /// What an ask is to improve on, drawn anew each time: the best, or less by an exponentially distributed part of the process's deviation. The
+    /// lower it is, the further from what is known lies the member with the greatest expected improvement.
+    double draw_target() { return best_believed() + ambition * std::log(1 - random().real()) * std::sqrt(model_->variance()); }
+
+    /// The open one in the pool with the greatest expected improvement on `target`.
+    std::optional<std::size_t> best_candidate(double target) const {
         std::optional<std::size_t> best;
+        Expectation expected;  // of the best
         double most = -1;
-        for (const std::size_t member : among) {
-            if (!open(member) || place_[member] == 0) continue;
-            const Expectation expectation = model_->expect(place_[member] - 1);
-            const double chance = std::clamp(1 - expectation.failure, least_chance, 1.0);
-            const double promise = chance * expected_improvement(best_cost, expectation);
+        for (std::size_t place = 0; place < model_->pool().size(); ++place) {
+            const std::size_t member = model_->pool()[place];
+            if (!open(member)) continue;
+            Expectation expectation = model_->expect(place);
+            expectation.failure = std::clamp(expectation.failure, 0.0, 1 - least_chance);
+            // Most are no better in anything; that is seen sooner than the expected improvement.
+            if (best && expectation.mean >= expected.mean && expectation.deviation <= expected.deviation && expectation.failure >= expected.failure)
+                continue;
+            const double promise = (1 - expectation.failure) * expected_improvement(target, expectation);
             if (promise <= most) continue;
             most = promise;
+            expected = expectation;
             best = member;
         }
         return best;
@@ -208,7 +213,6 @@ class Surrogate : public MemberStrategy {
     std::size_t drawn_from_ = 0;        ///< places of the pool that hold members drawn at random: from here ...
     std::size_t drawn_to_ = 0;          ///< ... to here
     std::size_t told_count_ = 0;        ///< costs and failures
-    std::size_t told_at_best_ = 0;      ///< when the best was told
     std::size_t next_fit_ = 0;          ///< `told_count_` when the covariance is learnt again
     bool new_best_ = false;
 };

@@ -47,6 +47,7 @@ struct CpuTile {
           vectors_per_tile(number(config, "vectors_per_tile", 1)),
           columns_per_tile(number(config, "columns_per_tile", 1)),
           partial_sums(number(config, "partial_sums", 1)),
+          prefetches(number(config, "prefetch", 0) != 0),
           packs(!across && of.left_row != 1 && of.m > 1) {}
 
     int together() const { return across ? lanes : of.side_by_side ? columns_per_tile : 1; }
@@ -54,6 +55,7 @@ struct CpuTile {
     Factors of;
     bool across;
     int lanes, vectors, vectors_per_tile, columns_per_tile, partial_sums;
+    bool prefetches;
     bool packs;  // the left factor is copied, its rows turned into columns of whole vectors
 };
 
@@ -116,23 +118,21 @@ Block constants(const Shape& shape, const CpuTile& tile) {
     return block;
 }
 
-const char* factor_arguments(const Shape& shape) {
-    return shape.scaled ? ", alpha, beta" : "";
-}
-
 // Computes the products `i` and following. Where the products are, no compiler may find the address of a thread's memory: clang (14 at least, with
 // AVX-512) takes vector registers 16 to 31 for unchanged by the call that finds it, and the first time, when the system makes the memory, they are
 // not. Nor may it see through a function that does: hence left_words() of the template.
 Block call(const Shape& shape, const CpuTile& tile) {
-    const char* const scale = factor_arguments(shape);
-    if (tile.across) return Block().line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c, present{});", scale);
-    const char* const source = tile.of.turned ? "b + i * stride_b" : "a + i * stride_a";
+    if (tile.across)
+        return Block().line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c, present{});", shape.scaled ? ", alpha, beta" : "");
+    const char left = tile.of.turned ? 'b' : 'a', right = tile.of.turned ? 'a' : 'b';
     const auto product = [&](const char* columns, const char* number) {
-        return fmt::format("product<{0}>({1}, {2} + {3} * stride_{2}, c + {3} * stride_c{4});", columns, tile.packs ? "left" : source,
-                           tile.of.turned ? "a" : "b", number, scale);
+        const std::string as_it_lies = fmt::format("{0} + {1} * stride_{0}", left, number);
+        return fmt::format(
+            "product<{0}>({1}, {2} + {3} * stride_{2}, c + {3} * stride_c, scale, {{{4} + ({3} + 1) * stride_{4}, {2} + ({3} + {5}) * stride_{2}}});",
+            columns, tile.packs ? "left" : as_it_lies, right, number, left, tile.together());
     };
     Block block;
-    if (tile.packs && !tile.of.side_by_side) block.line("copy_left({}, left);", source);
+    if (tile.packs && !tile.of.side_by_side) block.line("copy_left({0} + i * stride_{0}, left);", left);
     if (!tile.of.side_by_side) return block.text(product("n", "i"));
     block.line("if (present == together) {}", product("together", "i"));
     return block.line("else for (int j = 0; j < present; ++j) {}", product("1", "(i + j)"));
@@ -158,7 +158,9 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"packs", tile.packs},
                 {"left_shared", of.side_by_side},
                 {"several", tile.together() > 1 || tile.across},
-                {"turned", !tile.across && of.turned}};
+                {"turned", !tile.across && of.turned},
+                {"asks_left", tile.prefetches && !of.side_by_side},
+                {"asks_right", tile.prefetches && (of.turned || !shape.shared_b)}};
     add_partial_vectors(holes, flags, shape.precision, tile.lanes,
                         !tile.across && (of.m % tile.lanes != 0 || (tile.packs && shape.k % tile.lanes != 0)));
     KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
@@ -186,11 +188,14 @@ std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, cons
     const int independent = along_m * (of.side_by_side ? static_cast<int>(along_n) : largest_piece(of.n, static_cast<int>(along_n)));
     std::int64_t partial_sums = 1;
     while (partial_sums < 4 && partial_sums * independent < enough_sums && shape.k >= short_k) partial_sums *= 2;
+    constexpr int foreseen = 512;  // words of a product that a processor fetches early enough itself
+    const std::int64_t prefetch = shape.words_of_each() > foreseen ? 1 : 0;
     return {{"lanes", lanes},
             {"vectors_per_tile", along_m},
             {"columns_per_tile", along_n},
             {"unroll", partial_sums > 1 ? 1 : 2},
-            {"partial_sums", partial_sums}};
+            {"partial_sums", partial_sums},
+            {"prefetch", prefetch}};
 }
 
 FormSpace row_form(const Shape& shape, const Limits& limits) {
@@ -201,7 +206,8 @@ FormSpace row_form(const Shape& shape, const Limits& limits) {
                          {"vectors_per_tile", "vectors of rows accumulated at a time, at most", numbers({1, 2, 3, 4})},
                          {"columns_per_tile", "columns accumulated at a time, at most", columns},
                          {"unroll", "values along k per trip of the inner loop and partial sum", numbers({1, 2, 4})},
-                         {"partial_sums", "sums of a word of C, so that enough of them do not wait for each other", numbers({1, 2, 4}), Value(1)}},
+                         {"partial_sums", "sums of a word of C, so that enough of them do not wait for each other", numbers({1, 2, 4}), Value(1)},
+                         {"prefetch", "tiles whose operands are asked for before their turn", numbers({0, 1}), Value(0)}},
             .constraints = {{"padding",
                              [shape, columns](const Config& config) { return padding_violation(shape, config, columns); },
                              {"lanes", "vectors_per_tile", "columns_per_tile"}},

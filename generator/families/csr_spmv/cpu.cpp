@@ -41,7 +41,6 @@ Block constants(const Shape& shape, const Config& config) {
                at_once(shape, config));
     block.line("constexpr int chunk_rows = {}, partial_sums = {}, lanes = {}, vectors = partial_sums / lanes;", chunk_rows, partial_sums,
                lanes(shape, config));
-    block.line("constexpr bool gathers = {};  // words of x come by one instruction, where the processor has it", gathers(config));
     if (shape.dotted) block.line("constexpr int sum_lanes = {};", sum_lanes);
     return block;
 }
@@ -57,15 +56,8 @@ void add_masks(Holes& holes, const Shape& shape, const Config& config) {
             .line("const vector value = __builtin_ia32_loadu{}{}_mask(From<real>{{values}}, vector{{}}, mask);", f32 ? "ps" : "pd", bits)
             .line("const numbers column = __builtin_ia32_loaddqusi{}_mask(From<int>{{column_indices}}, numbers{{}}, mask);", 32 * words));
     const char* const place = shape.interleaved ? "x + component + c, column * components" : "x + wide(component + c) * columns, column";
-    holes.emplace_back("gather", Block().line("put(value, __builtin_ia32_gather{}siv{}{}(vector{{}}, {}, mask, sizeof(real)), c);",
+    holes.emplace_back("gather", Block().line("const vector word = __builtin_ia32_gather{}siv{}{}(no_word, {}, mask, sizeof(real));",
                                               bits == 512 ? "" : "3", words, f32 ? "sf" : "df", place));
-}
-
-// A line a level: loops of known length become vector instructions.
-Block halves(int vectors) {
-    Block block;
-    for (int half = vectors / 2; half > 0; half /= 2) block.line("for (int i = 0; i < {0}; ++i) sum[c][i] += sum[c][i + {0}];", half);
-    return block;
 }
 
 // In pairs of neighbours.
@@ -80,12 +72,10 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const char* const schedule = config.word("schedule") == "static" ? "static" : "dynamic, 16";
     KernelSource source = common_source(problem, Target::cpu);
-    const int words = lanes(shape, config);
     Holes holes{{"banner", banner(problem, config, Target::cpu)},
                 {"constants", constants(shape, config)},
                 {"multiply_add", multiply_add_function(shape.precision)},
                 {"place", place(shape)},
-                {"halves", halves(partial_sums / words)},
                 {"team", team(config)},
                 {"parameters", parameters(problem)},
                 {"parallel", team_parallel(config)},
@@ -95,7 +85,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"chunks", chunk_count()}};
     const bool masks = config.integer("vector_bytes") >= narrowest_gather && numbers_fit(shape);
     if (masks) add_masks(holes, shape, config);
-    source.text = render("csr_spmv/kernel.cpp", holes, {{"dotted", shape.dotted}, {"masks", masks}});
+    source.text = render("csr_spmv/kernel.cpp", holes, {{"dotted", shape.dotted}, {"masks", masks}, {"gathers", gathers(config)}});
     source.step = {{.entry = "csr_spmv", .constants = {}}};
     if (!shape.dotted) return source;
     source.step.push_back({.entry = "finish", .constants = {}});
@@ -124,8 +114,8 @@ FormSpace vector_form(const Shape& shape, const Limits& limits) {
                      {"schedule", "rows of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}},
         .constraints = {vector_width(limits),
                         {"gather", [shape](const Config& config) { return gather_violation(shape, config); }, {"vector_bytes", "words_of_x"}}},
-        .safe = {{"vector_bytes", std::min(wide_enough, limits.vector_bytes)},
-                 {"words_of_x", "single"},
+        .safe = {{"vector_bytes", std::min(shape.components == 1 ? with_masks : wide_enough, limits.vector_bytes)},
+                 {"words_of_x", limits.vector_bytes >= with_masks && numbers_fit(shape) ? "gather" : "single"},
                  {"components_at_once", shape.components == 1 ? "one" : "all"},
                  {"schedule", "static"}},
         .former = [](const Config& config) { return config.find("components_at_once") != nullptr; }};

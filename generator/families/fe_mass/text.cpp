@@ -58,10 +58,7 @@ Block shape_constants(const Shape& shape, Target target) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int components = {}, nodes_along = {}, points_along = {};", shape.components, shape.nodes_along, shape.points_along);
     block.line("constexpr int element_nodes_count = {}, element_points = {};", shape.element_nodes(), shape.element_points());
-    if (shape.dotted)
-        block.line("constexpr int chunk_rows = {}, sum_lanes = {};", chunk_rows, sum_lanes);
-    else if (shape.summed)
-        block.line("constexpr int chunk_rows = {};", chunk_rows);
+    if (shape.summed) block.line("constexpr int chunk_rows = {}{};", chunk_rows, shape.dotted ? fmt::format(", sum_lanes = {}", sum_lanes) : "");
     block.line("// Of an axis: values of the nodal functions at the points.");
     block.append(constant_table(target, "basis", shape.points_along, shape.nodes_along, [&](int q, int i) { return axis.basis(q, i); }));
     if (shape.stored) return block;

@@ -53,19 +53,15 @@ Block constants(const Plan& plan) {
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
     if (!plan.chases() && !plan.slabs()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
-    if (plan.lead > 0 && !plan.slabs())
-        block.line("constexpr int lead = {};  // rows that an even plane may be ahead of the odd planes beside it", plan.lead);
-    if (plan.lead > 0 && plan.slabs()) block.line("constexpr int lead = {};  // rows that a slab may be ahead of the planes beside it", plan.lead);
+    if (plan.lead > 0)
+        block.line("constexpr int lead = {};  // rows that planes of the earlier colours may be ahead of those beside them", plan.lead);
     if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
-    if (plan.slabs()) {
+    if (plan.slabs())
         block.line("constexpr int planes_per_slab = {}, slab_stages = {};", plan.planes_per_slab, plan.stages);
-        block.line("constexpr int stages = slab_stages * (2 * planes_per_slab + 2) / 4;  // where a block has one plane");
-    } else if (plan.bulk())
+    else if (plan.bulk())
         block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
-    else if (plan.colours_per_pass == 2)
-        block.line("constexpr int words_per_step = {} * points_per_thread;  // of a row, by one warp", warp);
     return block;
 }
 
@@ -107,14 +103,7 @@ void add_coefficients(Text& text, const Plan& plan) {
 
 Block stencil_of_block(const Plan& plan) {
     Block block;
-    if (plan.grid.stencil != Stencil::constant || plan.stencil_in == "by_value") return block;
-    if (plan.stencil_in == "shared") {
-        block.line("__shared__ real shared_stencil[27];");
-        block.line("const int thread = threadIdx.x + block_x * (threadIdx.y + block_y * threadIdx.z);");
-        block.line("for (int k = thread; k < 27; k += threads_per_block) shared_stencil[k] = stencil[k];");
-        block.line("__syncthreads();");
-        return block.line("const Coefficients s{{shared_stencil}};");
-    }
+    if (plan.grid.stencil != Stencil::constant || plan.stencil_in == "by_value" || plan.stencil_in == "shared") return block;
     return block.line("const Coefficients s{{stencil}};");
 }
 
@@ -184,6 +173,7 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
     add_groups(text, plan);
     if (!variable) {
         add_coefficients(text, plan);
+        text.flags.emplace_back("shared_stencil", plan.stencil_in == "shared");
         text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
         text.holes.emplace_back("stencil_of_point", stencil_of_point(plan, "x", "y"));
     }
@@ -197,9 +187,10 @@ std::string slabs_text(const Plan& plan, const Block& head) {
     const std::string constant = plan.chases() ? "slabs_at_once" : "";
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, plan.chases() ? "real* tickets" : "", constant)}},
               {{"chases", plan.chases()},
+               {"of_slabs", true},
                {"bulk", true},
                {"copying_warp", true},
-               {"paced", plan.lead > 0},
+               {"paced", false},
                {"kept_reads", false},
                {"copied_stencil", plan.copied_stencil},
                {"streaming_copies", plan.streaming_copies}}};
@@ -233,7 +224,7 @@ Block rows_of_block(const Plan& plan) {
 std::string walk_text(const Plan& plan, const Block& head) {
     const bool variable = plan.grid.stencil == Stencil::variable, symmetric = plan.grid.stencil == Stencil::symmetric;
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", walk_parameters(plan)}},
-              {{"chases", plan.chases()}, {"bulk", plan.bulk()}, {"copying_warp", plan.copying_warp}, {"paced", plan.lead > 0}}};
+              {{"chases", plan.chases()}, {"of_slabs", false}, {"bulk", plan.bulk()}, {"copying_warp", plan.copying_warp}, {"paced", plan.lead > 0}}};
     add_groups(text, plan);
     if (!plan.per_point()) {
         const bool constant = plan.grid.stencil == Stencil::constant;

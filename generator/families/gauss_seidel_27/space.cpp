@@ -27,7 +27,7 @@ std::int64_t registers(const Grid& grid, const Choice& choice) {
     if (leaves_partial_sums(choice.staging))
         values += std::max(choice.staging == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
     else if (choice.slabs())  // sums and old rows of every plane, and rows that arrive
-        values += (4 * (choice.planes_per_slab + 1) + 8) * points;
+        values += (5 * (choice.planes_per_slab + 1) + 8) * points;
     else if (choice.rows() && per_point)
         values += (walks ? 35 : 10) * points;
     else if (choice.rows())
@@ -230,12 +230,12 @@ std::vector<std::string> stagings(const Grid& grid, const Limits& limits) {
     return all;
 }
 
-Constraint rows_in_block(const Grid& grid) {
-    return {"rows_in_block", [grid](const Config& config) -> Reason {
-                const std::int64_t copying = config.has("copied_by", "warp") ? 1 : 0;
-                const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"), config.word("staging")) + copying;
+// `needed` are the warps of a row with those beside them.
+Constraint rows_in_block(const Grid& grid, std::function<std::int64_t(const Config&)> needed) {
+    return {"rows_in_block", [nx = grid.nx, needed = std::move(needed)](const Config& config) -> Reason {
+                const std::int64_t warps = needed(config);
                 if (warps <= config.integer("warps_per_row")) return {};
-                return fmt::format("rows of {} points need {} warps, warps_per_row is {}", grid.nx, warps, config.integer("warps_per_row"));
+                return fmt::format("rows of {} points need {} warps, warps_per_row is {}", nx, warps, config.integer("warps_per_row"));
             }};
 }
 
@@ -292,7 +292,12 @@ FormSpace walking_form(const Grid& grid, const Limits& limits) {
              points_per_thread({2, 4}),
              stencil_in(places_for_walks(grid.stencil, bulk)),
              min_blocks()},
-        .constraints = {aligned_pairs(grid), rows_in_block(grid)},
+        .constraints = {aligned_pairs(grid), rows_in_block(grid,
+                                                           [grid](const Config& config) {
+                                                               return walking_warps(grid, config.integer("points_per_thread"),
+                                                                                    config.word("staging")) +
+                                                                      (config.has("copied_by", "warp") ? 1 : 0);
+                                                           })},
         .safe = {
             {"staging", "registers"}, {"warps_per_row", safe_warps(grid)}, {"points_per_thread", 2}, {"stencil_in", "read_only"}, {"min_blocks", 1}}};
     if (!bulk) return form;
@@ -343,49 +348,31 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
 // The planes of a slab lie in the registers of the same threads, so that most rows serve all planes that need them when they arrive.
 FormSpace slabs_form(const Grid& grid) {
     const std::string place = grid.stencil == Stencil::constant ? "by_value" : "copied";
-    FormSpace form{.name = "slabs",
-                   .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
-                   .tunables = {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another",
-                                 numbers({1, 3, 5, 7})},
-                                {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them",
-                                 numbers({1, 2})},
-                                warps_per_row({4, 6, 8, 12, 16}),
-                                points_per_thread({2, 4}),
-                                stages({2, 3, 4, 6}),
-                                max_lead({0, 24}),
-                                {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first",
-                                 words({"plain", "streaming"})},
-                                stencil_in({place}),
-                                min_blocks({1, 2, 3})},
-                   .constraints = {aligned_pairs(grid),
-                                   {"rows_in_block",
-                                    [grid](const Config& config) -> Reason {
-                                        const std::int64_t warps =
-                                            slab_warps(grid, config.integer("points_per_thread"), config.integer("planes_per_slab"));
-                                        if (warps <= config.integer("warps_per_row")) return {};
-                                        return fmt::format("rows of {} points need {} warps, warps_per_row is {}", grid.nx, warps,
-                                                           config.integer("warps_per_row"));
-                                    }},
-                                   {"lead_of_slabs",
-                                    [](const Config& config) -> Reason {
-                                        const std::int64_t lead = config.integer("max_lead");
-                                        if (lead == 0) return {};
-                                        if (config.integer("passes") == 2) return "no plane is behind a slab in two launches: max_lead=0";
-                                        // As for a chase: a slab that waits has published all but the rows on their way and four before them.
-                                        const std::int64_t least = 2 * (2 * config.integer("stages") + 4);
-                                        if (lead >= least) return {};
-                                        return fmt::format("slabs that read so many rows ahead need a lead of {}, it is {}", least, lead);
-                                    }}},
-                   .safe = {{"planes_per_slab", 1},
-                            {"passes", 2},
-                            {"warps_per_row", 16},
-                            {"points_per_thread", 2},
-                            {"stages", 2},
-                            {"max_lead", 0},
-                            {"cache_hint", "plain"},
-                            {"stencil_in", place},
-                            {"min_blocks", 1}}};
-    return form;
+    return {
+        .name = "slabs",
+        .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
+        .tunables =
+            {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another", numbers({1, 3, 5})},
+             {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them", numbers({1, 2})},
+             warps_per_row({4, 6, 8, 12, 16}),
+             points_per_thread({2, 4}),
+             stages({2, 3, 4, 6}),
+             {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first", words({"plain", "streaming"})},
+             stencil_in({place}),
+             min_blocks({1, 2, 3})},
+        .constraints = {aligned_pairs(grid), rows_in_block(grid,
+                                                           [grid](const Config& config) {
+                                                               return slab_warps(grid, config.integer("points_per_thread"),
+                                                                                 config.integer("planes_per_slab"));
+                                                           })},
+        .safe = {{"planes_per_slab", 1},
+                 {"passes", 2},
+                 {"warps_per_row", 16},
+                 {"points_per_thread", 2},
+                 {"stages", 2},
+                 {"cache_hint", "plain"},
+                 {"stencil_in", place},
+                 {"min_blocks", 1}}};
 }
 
 // What both forms on processors have, behind their own.

@@ -9,6 +9,7 @@
 #include <random>
 #include <sstream>
 
+#include "examples/hydro/balanced_run.hpp"
 #include "examples/hydro/frames.hpp"
 #include "examples/hydro/kernel_operator.hpp"
 #include "examples/hydro/run.hpp"
@@ -128,6 +129,54 @@ TEST_F(SlowZoneRanks, GoesOnOnAnotherNumberOfRanks) {
     EXPECT_TRUE(on_ranks(2, c, {.restart = half, .stop_after = 4}) == whole);
 }
 
+std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
+    try {
+        run_thread_ranks(ranks, work);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// Rank 0 is said to become three times as slow: it gives nodes away in the middle of the run, and no digit tells.
+TEST_F(SlowZoneRanks, PartsThatMoveLeaveNoTrace) {
+    SCOPED_TRACE(seed_);
+    Case c = box("sedov", 2, 2, {16, 16, 1});
+    c.mass = MassForm::elements;
+    const RunSettings how = settings(c, {.stop_after = 5});
+    const Discretisation of(c.problem, c.order, c.mesh);
+    KernelOperator whole(*backend_, library_, of, c.scheme, {.assembly = c.assembly, .mass = c.mass});
+    const RunResult expected = run_hydro(whole, of, how);
+    run_thread_ranks(2, [&](Communicator& ranks) {
+        const auto share = [&](double speed) {
+            auto part = std::make_unique<const ZonePart>(ranks, c.problem, c.order, c.mesh, "box", speed);
+            auto on = std::make_unique<KernelOperator>(*backend_, library_, part->here(), c.scheme,
+                                                       KernelOperator::Settings{.assembly = c.assembly, .mass = c.mass, .part = part.get()});
+            return ZoneShare{std::move(part), std::move(on)};
+        };
+        const Balancing balancing{.every = 2, .least_gain = 0.2, .seconds = [&](double measured) {
+                                      EXPECT_GT(measured, 0);
+                                      return ranks.rank() == 0 ? 3.0 : 1.0;
+                                  }};
+        const BalancedRun moved = run_balanced(ranks, 1, share, how, balancing);
+        EXPECT_EQ(moved.result.clock.steps, 5);
+        EXPECT_EQ(moved.result.clock.time, expected.clock.time);
+        EXPECT_EQ(moved.result.clock.dt, expected.clock.dt);
+        EXPECT_TRUE(moved.result.energies == expected.energies);
+        EXPECT_GT(moved.moves, 0);
+        const State found = moved.share.part->whole_of(moved.result.state);
+        if (ranks.rank() > 0) return;
+        EXPECT_TRUE(found.positions == expected.state.positions && found.velocities == expected.state.velocities &&
+                    found.energies == expected.state.energies);
+        EXPECT_LT(moved.share.part->own_nodes(), 0.45 * static_cast<double>(moved.share.part->whole_nodes()));
+    });
+    EXPECT_THAT(reason(2,
+                       [&](Communicator& ranks) {
+                           run_balanced(ranks, 1, [](double) { return ZoneShare{}; }, {.frames_folder = folder_.path() / "frames"}, {.every = 2});
+                       }),
+                ::testing::HasSubstr("pictures belong to parts"));
+}
+
 TEST_F(ZoneRanks, PicturesHaveEachZoneOnce) {
     const Case c = box("sedov", 2, 2, {12, 12, 1});
     run_thread_ranks(3, [&](Communicator& communicator) {
@@ -142,15 +191,6 @@ TEST_F(ZoneRanks, PicturesHaveEachZoneOnce) {
     });
     EXPECT_THAT(contents(folder_.path() / "gas_0000.pvtu"), ::testing::HasSubstr("gas_0000_2.vtu"));
     EXPECT_THAT(contents(folder_.path() / "gas.pvd"), ::testing::HasSubstr("gas_0000.pvtu"));
-}
-
-std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
-    try {
-        run_thread_ranks(ranks, work);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 TEST_F(ZoneRanks, RefuseWhatDoesNotFit) {

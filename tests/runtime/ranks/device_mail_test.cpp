@@ -250,7 +250,8 @@ TEST_P(ConcurrentEdges, TravelWhileTheInteriorIsComputed) {
             const Stream edges = halo.fork();
             launch(0, 1, edges);
             launch(own - 1, own, edges);
-            halo.begin(std::array<void*, 1>{to});
+            // What is written there besides gives way to what arrives.
+            halo.begin(std::array<void*, 1>{to}, [&](Stream stream) { device.queue([=] { to[0] = to[own + 1] = 999; }, stream); });
             launch(1, own - 1, {});
             halo.end();
         }
@@ -260,7 +261,7 @@ TEST_P(ConcurrentEdges, TravelWhileTheInteriorIsComputed) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Concurrent, ConcurrentEdges, ::testing::Values("beside", "before"));
+INSTANTIATE_TEST_SUITE_P(Concurrent, ConcurrentEdges, ::testing::Values("beside", "before", "ahead"));
 
 // What every device has of all ranks, round by round, while hosts wait for no device.
 TEST_F(ConcurrentDeviceMail, GathersTheWordsOfAllDevices) {

@@ -110,7 +110,8 @@ TEST_F(MpiRanks, AKilledRankEndsAllWithItsName) {
     EXPECT_THAT(result.output, HasSubstr("Killed"));
 }
 
-// Processes that share one GPU by CUDA IPC, as far as a driver can be had without one: the memory of each is really mapped by the others.
+// Processes that share one GPU by CUDA IPC, or have one each, as far as a driver can be had without one: the memory of each is really mapped by the
+// others.
 TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
     if (is_rank())
         be_a_rank([](Communicator& communicator) {
@@ -120,7 +121,8 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
             const bool shares = std::getenv("HONE_TEST_SHARES") != nullptr;
             test::FakeMachine machine;
             machine.state().shares_memory = shares;
-            const auto device = machine.backend();
+            machine.state().devices = size;
+            const auto device = machine.backend(std::getenv("HONE_TEST_APART") != nullptr ? communicator.rank() : 0);
             {
                 // Everybody's two words, in the order of ranks, of which each rank has its own; more fields from round to round.
                 DeviceArray field(*device, 2 * size * static_cast<std::int64_t>(sizeof(std::uint64_t)));
@@ -154,10 +156,41 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
             if (machine.state().opened_memory.empty()) return 0;
             throw Error("memory of other processes", "it is open after its last use", "close it");
         });
-    for (const bool shares : {true, false}) {
-        const test::EnvironmentVariable how("HONE_TEST_SHARES", shares ? std::optional<std::string>("1") : std::nullopt);
-        const ProcessResult result = on_ranks(3);
-        EXPECT_TRUE(result.ok()) << result.failure() << '\n' << result.output;
+    const test::EnvironmentVariable none("HONE_TEST_SHARES", {});
+    EXPECT_TRUE(on_ranks(3).ok());
+    const test::EnvironmentVariable shares("HONE_TEST_SHARES", "1");
+    for (const auto& apart : {std::optional<std::string>(), std::optional<std::string>("1")})
+        for (const char* const way : {"best", "copies", "stores", "spin", "events"}) {
+            const test::EnvironmentVariable messages("HONE_MESSAGES", way), devices("HONE_TEST_APART", apart);
+            const ProcessResult result = on_ranks(3);
+            EXPECT_TRUE(result.ok()) << way << ": " << result.failure() << '\n' << result.output;
+        }
+}
+
+// A device that waits for the flag of a rank that is gone waits for ever: its process has to be ended all the same, with the name of who is gone.
+TEST_F(MpiRanks, ARankKilledWhileDevicesAwaitItsFlagEndsAll) {
+    if (is_rank())
+        be_a_rank([](Communicator& communicator) -> int {
+            test::FakeMachine machine;
+            machine.state().shares_memory = true;
+            machine.state().devices = communicator.size();
+            const auto device = machine.backend(communicator.rank());
+            DeviceArray field(*device, 2 * sizeof(std::uint64_t));
+            const int other = 1 - communicator.rank();
+            GatherExchange exchange(communicator, *device, {{other, {communicator.rank()}, {other}}}, 8);
+            for (int round = 0;; ++round) {
+                if (round == 5 && communicator.rank() == 1) std::raise(SIGKILL);
+                exchange.begin(std::vector<void*>{field.data()});
+                exchange.end();
+                if (round == 4) fmt::print(stderr, "rank {} is there\n", communicator.rank());
+            }
+        });
+    for (const char* const way : {"copies", "spin"}) {
+        const test::EnvironmentVariable messages("HONE_MESSAGES", way);
+        const ProcessResult result = on_ranks(2);
+        EXPECT_FALSE(result.timed_out) << "rank 0 waits for a flag that nobody raises";
+        EXPECT_NE(result.exit_code, 0);
+        for (const char* const part : {"rank 0 is there", "rank 1 is there", "rank 1", "Killed"}) EXPECT_THAT(result.output, HasSubstr(part));
     }
 }
 

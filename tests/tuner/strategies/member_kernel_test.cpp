@@ -45,6 +45,7 @@ TEST(MemberKernel, TellsPowersOfTwoFromOtherSizes) {
     // Alone, the other two rates of `tile` being as good as none.
     kernel.set_rate(0, 1e-9);
     kernel.set_rate(1, 1e-9);
+    kernel.set_rate(2, 0.5);
     EXPECT_NEAR(kernel(member(2), member(4)), 1, 1e-6);
     EXPECT_NEAR(kernel(member(3), member(6)), 1, 1e-6);
     EXPECT_LT(kernel(member(2), member(3)), 0.95);
@@ -67,6 +68,32 @@ TEST(MemberKernel, LearnsThatPowersOfTwoMatter) {
     const std::vector<double> learnt = kernel.rates();
     fit(kernel, members, costs);
     EXPECT_EQ(kernel.rates(), learnt) << "what it had learnt before does not count";
+}
+
+TEST(MemberKernel, OneValueSaysNothingOfTheRates) {
+    const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 6})}, {"steps", "", numbers({2, 4, 8})}}, {}, {{"tile", 1}, {"steps", 2}});
+    const MemberGeometry geometry(space, space.members());
+    MemberKernel kernel(space, geometry);
+    kernel.set_rate(0, 40);
+    fit(kernel, std::vector<std::size_t>{3}, std::vector<double>{1.5});
+    // They are in the middle of the prior, which grows from 1 to 8 times the usual rates over 80 values.
+    for (std::size_t which = 0; which < kernel.rates().size(); ++which)
+        EXPECT_DOUBLE_EQ(kernel.rates()[which], (1 + 7.0 / 80) * kernel.usual_rates()[which]) << which;
+}
+
+TEST(KernelColumns, GiveTheCovariancesOfEachMember) {
+    const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 6})}, {"order", "", words({"a", "b", "c"})}, {"on", "", numbers({0, 1})}}, {},
+                            {{"tile", 1}, {"order", "a"}, {"on", 0}});
+    const MemberGeometry geometry(space, space.members());
+    const MemberKernel kernel(space, geometry);
+    KernelColumns columns(kernel);
+    EXPECT_TRUE(columns.covariances(0).empty());
+    for (std::size_t member = 0; member < geometry.size(); ++member) columns.add(member);
+    for (std::size_t a = 0; a < geometry.size(); ++a) {
+        const std::vector<float> found = columns.covariances(a);
+        ASSERT_EQ(found.size(), geometry.size());
+        for (std::size_t b = 0; b < geometry.size(); ++b) EXPECT_NEAR(found[b], kernel(a, b), 1e-6) << "three roundings of a float below 1";
+    }
 }
 
 }  // namespace

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -49,6 +53,36 @@ TEST(LineFile, ALineWithoutItsEndWaitsForIt) {
 TEST(LineFile, CannotBeMadeWhereThereIsNoFolder) {
     const test::TemporaryFolder folder;
     EXPECT_THROW(LineFile(folder.path() / "none" / "lines"), Error);
+}
+
+// As a coordinator's pulse and its requests do; read by another thread all the while.
+TEST(ConcurrentLineFile, LinesOfSeveralThreadsStayWhole) {
+    constexpr int writers = 3, lines = 200;
+    const test::TemporaryFolder folder;
+    const auto path = folder.path() / "lines";
+    LineFile file(path);
+    std::vector<std::string> taken;
+    {
+        std::vector<std::jthread> threads;
+        for (int writer = 0; writer < writers; ++writer)
+            threads.emplace_back([&file, writer] {
+                for (int line = 0; line < lines; ++line) file.append(std::string(static_cast<std::size_t>(line), static_cast<char>('a' + writer)));
+            });
+        LineFileReader reader(path);
+        while (std::ssize(taken) < writers * lines) {
+            for (std::string& line : reader.take()) taken.push_back(std::move(line));
+            ASSERT_LE(reader.silent_seconds(), 60);
+        }
+    }
+    // Of each writer every line, in its order; empty ones are anybody's.
+    std::array<std::size_t, writers> next{};
+    for (const std::string& line : taken) {
+        if (line.empty()) continue;
+        const auto writer = static_cast<std::size_t>(line.front() - 'a');
+        ASSERT_LT(writer, next.size());
+        EXPECT_EQ(line, std::string(++next[writer], line.front()));
+    }
+    EXPECT_EQ(next, (std::array<std::size_t, writers>{lines - 1, lines - 1, lines - 1}));
 }
 
 }  // namespace

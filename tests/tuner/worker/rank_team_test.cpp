@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "generator/error.hpp"
@@ -26,7 +27,7 @@ Device cpu_device() {
 }
 
 // Ranks in threads of this process, with processors that only they have, as far as they say.
-class SlowRankTeam : public testing::Test {
+class RankTeamTest : public testing::Test {
   protected:
     std::jthread rank(int number, const std::vector<std::string>& command = {"/proc/self/exe", "worker"}) {
         return std::jthread([this, number, command](const std::stop_token& stop) {
@@ -46,6 +47,32 @@ class SlowRankTeam : public testing::Test {
     std::vector<std::string> complaints;
     std::function<void(const std::string&)> complain = [this](const std::string& text) { complaints.push_back(text); };
 };
+
+using SlowRankTeam = RankTeamTest;
+using ConcurrentRankTeam = RankTeamTest;
+
+// A coordinator, its pulse and its rank, each in a thread of its own; requests go between the beats.
+TEST_F(ConcurrentRankTeam, AsksForWorkersBesideItsPulse) {
+    device.limits.target = Target::cuda;
+    device.index = 1;
+    auto other = rank(1, {"/bin/sh", "-c", "cat"});
+    Device own = device;
+    own.index = 0;
+    std::set<std::string> workers;
+    constexpr int requests = 40;
+    {
+        RankTeam team(files, {0, 2, 0, "job"}, own, cache, "/proc/self/exe", 20, complain);
+        const std::vector<WorkerPlace> places = team.places();
+        ASSERT_EQ(places.size(), 1U) << complaints.front();
+        for (int n = 0; n < requests; ++n) {
+            workers.insert(places.front().command().back());
+            std::this_thread::sleep_for(std::chrono::milliseconds(25));
+        }
+    }
+    other.join();
+    EXPECT_EQ(workers.size(), std::size_t{requests}) << "each worker has files of its own";
+    EXPECT_EQ(ended, "");
+}
 
 TEST_F(SlowRankTeam, ARankThatUsesTheSameProcessorsTakesNoPart) {
     const auto other = rank(1);

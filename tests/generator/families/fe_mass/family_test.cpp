@@ -47,7 +47,8 @@ TEST(FeMass, TheReferenceIsTheDenseProduct) {
     SCOPED_TRACE(seed);
     for (const char* text :
          {"dimension=2 order=3 components=2 elements=4 nodes=49", "kernel=apply_dot dimension=3 order=1 points=2 components=3 elements=8 nodes=27",
-          "kernel=apply_dot dimension=3 order=2 points=4 elements=3 nodes=60", "dimension=2 order=4 points=8 elements=1 nodes=25"}) {
+          "kernel=apply_dot dimension=3 order=2 points=4 elements=3 nodes=60",
+          "kernel=apply_sums dimension=3 order=2 components=2 elements=3 nodes=67", "dimension=2 order=4 points=8 elements=1 nodes=25"}) {
         const Problem problem = parse(text);
         const fe::Shape shape(problem);
         const Workload work = fe::workload(problem, seed);
@@ -55,12 +56,18 @@ TEST(FeMass, TheReferenceIsTheDenseProduct) {
         const auto x = work.arrays[4].values<double>(), y = work.expected[5].values<double>();
         for (int c = 0; c < shape.components; ++c) {
             double dot = 0;
+            std::vector<double> sums(static_cast<std::size_t>((shape.nodes + 31) / 32), 0.0);
             for (std::int64_t row = 0; row < shape.nodes; ++row) {
                 double sum = 0;
                 for (std::int64_t column = 0; column < shape.nodes; ++column)
                     sum += matrix[static_cast<std::size_t>(row * shape.nodes + column)] * x[static_cast<std::size_t>(c * shape.nodes + column)];
                 EXPECT_NEAR(y[static_cast<std::size_t>(c * shape.nodes + row)], sum, 1e-12) << text;
-                dot += sum * x[static_cast<std::size_t>(c * shape.nodes + row)];
+                const double product = sum * x[static_cast<std::size_t>(c * shape.nodes + row)];
+                dot += product;
+                sums[static_cast<std::size_t>(row / 32)] += product;
+            }
+            for (std::size_t chunk = 0; shape.summed && !shape.dotted && chunk < sums.size(); ++chunk) {
+                EXPECT_NEAR(work.expected[6].values<double>()[static_cast<std::size_t>(c) * sums.size() + chunk], sums[chunk], 1e-12) << text;
             }
             if (shape.dotted) {
                 EXPECT_NEAR(work.expected[6].values<double>()[static_cast<std::size_t>(c)], dot / static_cast<double>(shape.nodes), 1e-12) << text;

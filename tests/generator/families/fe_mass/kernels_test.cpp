@@ -38,7 +38,8 @@ class FeMassKernels : public test::KernelTest {
         const int nodes = any(0, 2) == 0 ? any(1, 3 * width) : dimension == 2 ? width * (order + 1) : width * (order + 1) * (order + 1);
         return families().parse_problem(
             fmt::format("fe_mass kernel={} data={} dimension={} order={} points={} components={} precision={} elements={} nodes={}",
-                        one_of("apply", "apply_dot"), data, dimension, order, points, components, precision, elements, nodes));
+                        std::array{"apply", "apply_dot", "apply_sums"}.at(static_cast<std::size_t>(any(0, 2))), data, dimension, order, points,
+                        components, precision, elements, nodes));
     }
     Problem any_problem(int dimension, int order, int elements) {
         return problem(dimension, order, elements, one_of("f32", "f64"), one_of("stored", "vertices"), any(1, 3),
@@ -69,6 +70,7 @@ TEST_F(FeMassKernels, CudaKernelsEqualTheReferenceInTheEmulator) {
 TEST_F(FeMassKernels, NamedKernelsEqualTheReference) {
     const Family& family = families().find("fe_mass");
     for (const char* text : {"kernel=apply_dot dimension=3 order=2 points=4 components=3 precision=f64 elements=11 nodes=600",
+                             "kernel=apply_sums dimension=3 order=2 points=4 components=3 precision=f64 elements=11 nodes=610",
                              "data=vertices dimension=2 order=3 precision=f32 elements=9 nodes=100"}) {
         const Problem of = families().parse_problem(std::string("fe_mass ") + text);
         test::expect_verified_once(*backend_, family, of, family.space(of, backend_->device().limits).safe(), random_);
@@ -79,6 +81,7 @@ TEST_F(FeMassKernels, NamedKernelsEqualTheReference) {
 // Every kind of text of the form by threads, with elements for a block and a part.
 TEST_F(FeMassKernels, KernelsByThreadsEqualTheReferenceInTheEmulator) {
     for (const char* text : {"kernel=apply_dot dimension=3 order=2 points=4 components=3 precision=f64 elements=37 nodes=600",
+                             "kernel=apply_sums dimension=2 order=2 components=2 precision=f64 elements=35 nodes=115",
                              "data=vertices dimension=3 order=1 components=2 precision=f32 elements=33 nodes=60",
                              "data=vertices dimension=2 order=3 precision=f64 elements=9 nodes=100"}) {
         const Problem of = families().parse_problem(std::string("fe_mass ") + text);
