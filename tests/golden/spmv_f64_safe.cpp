@@ -1,6 +1,6 @@
 // csr_spmv: y = A x, 1 component, f64
 // hone emit csr_spmv kernel=apply components=1 vectors=split precision=f64 rows=100000 entries=2700000 --target cpu
-//     --config form=vector,vector_bytes=32,words_of_x=single,components_at_once=one,schedule=static,threads=all,
+//     --config form=vector,vector_bytes=64,words_of_x=gather,components_at_once=one,schedule=static,threads=all,
 //     binding=none
 // The same text serves every matrix.
 // per entry: 2 operations, 12 bytes (compulsory), without the vectors
@@ -9,8 +9,7 @@
 using real = double;
 using wide = long long;  // a position in an array
 constexpr int components = 1, at_once = 1;  // components that one pass over a row works on
-constexpr int chunk_rows = 32, partial_sums = 32, lanes = 4, vectors = partial_sums / lanes;
-constexpr bool gathers = false;  // words of x come by one instruction, where the processor has it
+constexpr int chunk_rows = 32, partial_sums = 32, lanes = 8, vectors = partial_sums / lanes;
 
 namespace {
 
@@ -46,21 +45,19 @@ struct From {
 template <bool whole>
 inline void add(const real* values, const int* column_indices, const real* x, int columns, int component, int count,
     int left, vector (&sum)[at_once][vectors], int number) {
-    vector places = {};
-    for (int i = 0; i < lanes; ++i) places[i] = real(i);
-    const auto put = [&](vector value, vector word, int c) {
-        const vector next = value * word + sum[c][number];
-        sum[c][number] = whole ? next : places < real(count) ? next : sum[c][number];
-    };
+    // Lanes without an entry have 0 times -0, which changes no sum. To select among sums instead would let compilers
+    // round products by themselves.
+    const vector zero = {}, no_word = -zero;
 #ifdef __AVX512VL__
-    if constexpr (!whole || gathers) {
+    constexpr bool masked = true;
+    if constexpr (masked) {
         const unsigned mask = whole ? (2u << (lanes - 1)) - 1 : (1u << count) - 1;
-        const vector value = __builtin_ia32_loadupd256_mask(From<real>{values}, vector{}, mask);
-        const numbers column = __builtin_ia32_loaddqusi128_mask(From<int>{column_indices}, numbers{}, mask);
+        const vector value = __builtin_ia32_loadupd512_mask(From<real>{values}, vector{}, mask);
+        const numbers column = __builtin_ia32_loaddqusi256_mask(From<int>{column_indices}, numbers{}, mask);
         for (int c = 0; c < at_once; ++c) {
-            put(value,
-                __builtin_ia32_gather3siv4df(vector{}, x + wide(component + c) * columns, column, mask, sizeof(real)),
-                c);
+            const vector word =
+                __builtin_ia32_gathersiv8df(no_word, x + wide(component + c) * columns, column, mask, sizeof(real));
+            sum[c][number] += value * word;
         }
         return;
     }
@@ -72,11 +69,14 @@ inline void add(const real* values, const int* column_indices, const real* x, in
                     multiply_add(values[i], x[place(column_indices[i], component + c, columns)], sum[c][number][i]);
         return;
     }
-    const vector value = *reinterpret_cast<const unaligned_vector*>(values);
+    vector value = *reinterpret_cast<const unaligned_vector*>(values), places = {};
+    for (int i = 0; i < lanes; ++i) places[i] = real(i);
+    if (!whole) value = places < real(count) ? value : zero;
     for (int c = 0; c < at_once; ++c) {
         vector word;
         for (int i = 0; i < lanes; ++i) word[i] = x[place(column_indices[i], component + c, columns)];
-        put(value, word, c);
+        if (!whole) word = places < real(count) ? word : no_word;
+        sum[c][number] += value * word;
     }
 }
 
@@ -110,9 +110,8 @@ inline void multiply_row(const real* values, const int* column_indices, const re
                 number);
     }
     for (int c = 0; c < at_once; ++c) {
-        for (int i = 0; i < 4; ++i) sum[c][i] += sum[c][i + 4];
-        for (int i = 0; i < 2; ++i) sum[c][i] += sum[c][i + 2];
-        for (int i = 0; i < 1; ++i) sum[c][i] += sum[c][i + 1];
+        for (int half = vectors / 2; half > 0; half /= 2)
+            for (int i = 0; i < half; ++i) sum[c][i] += sum[c][i + half];
         product[c] = joined<lanes / 2>(sum[c][0], std::make_integer_sequence<int, lanes>());
     }
 }

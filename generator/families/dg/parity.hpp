@@ -8,10 +8,10 @@ namespace hone::inline v0_1::dg {
 
 /// Nodal values as even and odd parts under the reflection of the reference element that swaps r and s, which its nodes have, too.
 ///
-/// Of nodes n and n' that are each other's image, u_n + u_n' is an even part and u_n - u_n' an odd one; a node on the plane r = s is even. Back again,
-/// right-hand sides E + O and E - O at n and n' are made of an even and an odd part each. In the coordinates r + s, r - s and t a derivative takes even
-/// parts to even ones and odd to odd, along r - s even to odd and odd to even. So each product of an operator with all nodes has about half the
-/// multiply-adds.
+/// Of nodes n and n' that are each other's image, u_n + u_n' is an even part and u_n - u_n' an odd one; a node on the plane r = s is even. Back
+/// again, right-hand sides E + O and E - O at n and n' are made of an even and an odd part each. In the coordinates r + s, r - s and t a derivative
+/// takes even parts to even ones and odd to odd, along r - s even to odd and odd to even. So each product of an operator with all nodes has about
+/// half the multiply-adds.
 struct Parity {
     std::vector<int> first;   ///< of each even part, its node: those that have an image, then those that have not
     std::vector<int> second;  ///< of each odd part, the image of `first`

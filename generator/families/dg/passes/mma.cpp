@@ -85,7 +85,8 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     }
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
                                                copy_tunable(), residency_tunable(shape, limits)});
-    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}, {"fluxes", fluxes_violation, {"lift", "gathers", "basis"}}};
+    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}},
+                        {"fluxes", fluxes_violation, {"lift", "gathers", "basis"}}};
     if (!fuses_all(passes)) form.constraints.pop_back();
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{mma_elements}},
                                        {"groups_per_warp", std::int64_t{1}},
@@ -129,10 +130,9 @@ TableSpec part_fragments_of_derivatives(const Shape& shape, const PartTiles& til
     TableSpec table{"D", 0, {}};
     for (const bool odd : {false, true})
         for (const bool changing : {false, true}) {
-            const TableSpec part = fragment_table("", shape, changing ? 1 : shape.dimension - 1, tiles.rows(odd), tiles.columns(odd != changing),
-                                                  [&](int a, int n, int c) {
-                                                      return parity.derivative(shape.reference(), changing ? 1 : 2 * a, n, odd, c, odd != changing);
-                                                  });
+            const TableSpec part = fragment_table(
+                "", shape, changing ? 1 : shape.dimension - 1, tiles.rows(odd), tiles.columns(odd != changing),
+                [&](int a, int n, int c) { return parity.derivative(shape.reference(), changing ? 1 : 2 * a, n, odd, c, odd != changing); });
             table.contents.insert(table.contents.end(), part.contents.begin(), part.contents.end());
         }
     table.words = static_cast<std::int64_t>(table.contents.size());

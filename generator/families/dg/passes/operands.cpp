@@ -114,7 +114,8 @@ Block face_part_constants(const FaceParts& parts) {
     std::string text;
     for (const bool odd : {false, true}) {
         std::string faces;
-        for (const FaceParts::Columns& face : parts.of(odd)) faces += fmt::format("{}{{{}, {}, {}}}", faces.empty() ? "" : ", ", face.begin, face.count, face.sign);
+        for (const FaceParts::Columns& face : parts.of(odd))
+            faces += fmt::format("{}{{{}, {}, {}}}", faces.empty() ? "" : ", ", face.begin, face.count, face.sign);
         text += fmt::format("{}{{{}}}", odd ? ", " : "", faces);
     }
     block.line("__device__ const short face_parts[2][face_count][3] = {{{}}};", text);
@@ -131,14 +132,13 @@ TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step) {
         for (int face = 0; face < element.faces(); ++face) {
             // Rows of the second of two faces that are swapped are those of the first, but for the sign of odd ones.
             const int image = faces.images[static_cast<std::size_t>(face)], source = std::min(face, image);
-            const auto& points = odd && faces.alone(face) ? faces.second[static_cast<std::size_t>(source)] : faces.first[static_cast<std::size_t>(source)];
+            const auto& points =
+                odd && faces.alone(face) ? faces.second[static_cast<std::size_t>(source)] : faces.first[static_cast<std::size_t>(source)];
             for (int column = 0; column < parts.of(odd)[static_cast<std::size_t>(face)].count; ++column) {
                 const bool there = column < static_cast<int>(points.size());
                 // Odd parts of points are differences of `first` and `second`.
                 const auto& at = odd && faces.alone(face) ? faces.first[static_cast<std::size_t>(source)] : points;
-                const auto nodal = [&](int node) {
-                    return element.lift(node, source * element.face_nodes() + at[static_cast<std::size_t>(column)]);
-                };
+                const auto nodal = [&](int node) { return element.lift(node, source * element.face_nodes() + at[static_cast<std::size_t>(column)]); };
                 for (int row = 0; row < tiles.rows(odd); ++row) table.contents.push_back(there ? parity.part(nodal, row, odd) : 0);
             }
         }
@@ -176,8 +176,9 @@ double products_of_amplitudes(const Shape& shape, const Operands& operands) {
 Block frame_constants(const Shape& shape, const Operands& operands) {
     Block block;
     block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
-    return block.line("constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
-                      amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
+    return block.line(
+        "constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
+        amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
 }
 
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {

@@ -110,7 +110,8 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     }
     if (has_volume(passes)) {
         form.tunables.push_back(basis_tunable());
-        form.tunables.push_back({"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
+        form.tunables.push_back(
+            {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
         form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     }
     const bool low = shape.low_order();
@@ -169,7 +170,8 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int node_lanes = {}, element_lanes = {}, warps_along_nodes = {};", tile.node_lanes, tile.element_lanes(),
                tile.warps_along_nodes);
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
-    block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group, tile.unroll);
+    block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
+               tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
@@ -204,8 +206,7 @@ void add_warp_tile_operators(Plan& plan) {
         std::vector<TableSpec>& tables = plan.source.tables;
         tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
         if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile.part_tiles, tile.unroll));
-        plan.source.executed_operations =
-            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
+        plan.source.executed_operations = pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
         return;
     }
     add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
@@ -220,8 +221,8 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
     block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {};", field_words, flux_words, factors, frames);
     if (!tile.shared_operator) return block;
-    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
-                      tile.operator_words(plan.shape, {.volume = true}), tile.operator_words(plan.shape, {.surface = pass.surface}));
+    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT", tile.operator_words(plan.shape, {.volume = true}),
+                      tile.operator_words(plan.shape, {.surface = pass.surface}));
 }
 
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
