@@ -63,6 +63,7 @@ Parity::Parity(const ReferenceElement& element) {
 FaceParity::FaceParity(const ReferenceElement& element) {
     for (const auto& mask : element.face_mask) {
         std::vector<int> reflected;  // the nodes that its points are taken to
+        reflected.reserve(mask.size());
         for (const int node : mask) reflected.push_back(image(element, node));
         std::vector<int> sorted = reflected;
         std::sort(sorted.begin(), sorted.end());
