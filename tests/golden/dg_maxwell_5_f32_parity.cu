@@ -11,14 +11,9 @@ constexpr int elements_per_block = 32, elements_per_thread = 2,
     element_groups = elements_per_block / elements_per_thread;
 constexpr int node_lanes = 2, element_lanes = 16, warps_along_nodes = 8;
 constexpr int nodes_per_thread = 4, nodes_padded = 64;
-constexpr int group = 4;         // neighbouring nodes of a thread
-constexpr int unroll = 4;        // columns of an operator per trip
+constexpr int group = 4, unroll = 4;  // neighbouring nodes of a thread, and columns of an operator per trip
 constexpr int field_width = 4;  // values per copy of a field
-constexpr int even_parts = 34, odd_parts = 22;  // under the element's reflection that swaps r and s
-constexpr int even_rows = 40, odd_rows = 24;  // of D and LIFT, padded
-constexpr int even_columns = 36, odd_columns = 24;  // of D, likewise
-// Of an even part its node, of an odd part the image of that node; of a row of D and LIFT either, and -1 where it is
-// padded.
+constexpr int even_parts = 34, odd_parts = 22, even_rows = 40, odd_rows = 24, even_columns = 36, odd_columns = 24;
 __device__ const short first_node[34] =
     {1, 2, 3, 4, 5, 8, 9, 10, 14, 22, 23, 24, 25, 28, 29, 37, 38, 39, 42, 47, 48, 53, 0, 7, 13, 21, 27, 32, 36, 41, 46,
     50, 52, 55};
@@ -138,7 +133,9 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     wait_for_copies<0>();
     __syncthreads();
 
-    // The faces have what they need of the fields: transformed, their even and odd parts take the place.
+    // The faces have what they need of the fields: transformed, their even and odd parts take the place. `first_node`
+    // has the node of an even part, and `second_node` that of an odd one, the image of the first under the reflection
+    // that swaps r and s. `row_node` has either for a row of D and LIFT, and -1 where these are padded.
     {
         constexpr int parts = elements_per_block * even_parts,
             trips = (parts + threads_per_block - 1) / threads_per_block;

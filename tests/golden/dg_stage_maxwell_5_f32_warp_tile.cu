@@ -11,8 +11,7 @@ constexpr int elements_per_block = 16, elements_per_thread = 2,
     element_groups = elements_per_block / elements_per_thread;
 constexpr int node_lanes = 8, element_lanes = 4, warps_along_nodes = 2;
 constexpr int nodes_per_thread = 4, nodes_padded = 64;
-constexpr int group = 4;         // neighbouring nodes of a thread
-constexpr int unroll = 4;        // columns of an operator per trip
+constexpr int group = 4, unroll = 4;  // neighbouring nodes of a thread, and columns of an operator per trip
 constexpr int face_columns = 24;   // columns of LIFT for a face, padded
 // directions of the flux through a face; what is kept of it
 constexpr int amplitudes = 2, frame_words = 8, fscale_word = 6;

@@ -84,12 +84,10 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
-    real* const fluxes = here + fields * elements_per_block * field_row;
-    constexpr int field_words = 9984;  // and those of the fluxes
-    constexpr int out_words = 4032;
+    constexpr int field_words = 9984, out_words = 4032, factor_words = 80;
     real* const out = here + field_words;  // right-hand sides
-    constexpr int factor_words = 80;
-    real* const factor = out + out_words;  // [elements_per_block][factors]
+    real* const fluxes = here + fields * elements_per_block * field_row;
+    real* const factor = here + field_words + out_words;  // [elements_per_block][factors]
 
     // Fields of the block's elements, and their metric factors.
     for (int e = threadIdx.x; e < present; e += threads_per_block) {

@@ -1,7 +1,10 @@
 #include "generator/families/dg/parity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
+#include <mutex>
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -21,7 +24,29 @@ int image(const ReferenceElement& element, int node) {
     return nearest;
 }
 
+// One of each simplex and order, made where it is asked for first. Never destroyed: a thread of online tuning may ask while the program exits.
+template <typename Made>
+const Made& kept(const ReferenceElement& element) {
+    struct Place {
+        std::once_flag once;
+        std::unique_ptr<Made> made;
+    };
+    constexpr std::size_t orders = 11;
+    static auto& places = *new std::array<std::array<Place, orders>, 2>;
+    Place& place = places[element.simplex == Simplex::triangle ? 0 : 1].at(static_cast<std::size_t>(element.order));
+    std::call_once(place.once, [&] { place.made = std::make_unique<Made>(element); });
+    return *place.made;
+}
+
 }  // namespace
+
+const Parity& Parity::of(const ReferenceElement& element) {
+    return kept<Parity>(element);
+}
+
+const FaceParity& FaceParity::of(const ReferenceElement& element) {
+    return kept<FaceParity>(element);
+}
 
 Parity::Parity(const ReferenceElement& element) {
     std::vector<int> alone;
@@ -38,6 +63,7 @@ Parity::Parity(const ReferenceElement& element) {
 FaceParity::FaceParity(const ReferenceElement& element) {
     for (const auto& mask : element.face_mask) {
         std::vector<int> reflected;  // the nodes that its points are taken to
+        reflected.reserve(mask.size());
         for (const int node : mask) reflected.push_back(image(element, node));
         std::vector<int> sorted = reflected;
         std::sort(sorted.begin(), sorted.end());

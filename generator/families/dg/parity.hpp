@@ -8,15 +8,17 @@ namespace hone::inline v0_1::dg {
 
 /// Nodal values as even and odd parts under the reflection of the reference element that swaps r and s, which its nodes have, too.
 ///
-/// Of nodes n and n' that are each other's image, u_n + u_n' is an even part and u_n - u_n' an odd one; a node on the plane r = s is even. Back again,
-/// right-hand sides E + O and E - O at n and n' are made of an even and an odd part each. In the coordinates r + s, r - s and t a derivative takes even
-/// parts to even ones and odd to odd, along r - s even to odd and odd to even. So each product of an operator with all nodes has about half the
-/// multiply-adds.
+/// Of nodes n and n' that are each other's image, u_n + u_n' is an even part and u_n - u_n' an odd one; a node on the plane r = s is even. Back
+/// again, right-hand sides E + O and E - O at n and n' are made of an even and an odd part each. In the coordinates r + s, r - s and t a derivative
+/// takes even parts to even ones and odd to odd, along r - s even to odd and odd to even. So each product of an operator with all nodes has about
+/// half the multiply-adds.
 struct Parity {
     std::vector<int> first;   ///< of each even part, its node: those that have an image, then those that have not
     std::vector<int> second;  ///< of each odd part, the image of `first`
 
     explicit Parity(const ReferenceElement& element);
+    /// Of an element of reference_element, made at the first call and kept: spaces ask for each configuration. Thread-safe.
+    static const Parity& of(const ReferenceElement& element);
 
     int even() const { return static_cast<int>(first.size()); }
     int odd() const { return static_cast<int>(second.size()); }
@@ -43,6 +45,7 @@ struct FaceParity {
     std::vector<std::vector<int>> second;  ///< of a face that is its own image, the images of `first`; of others nothing
 
     explicit FaceParity(const ReferenceElement& element);
+    static const FaceParity& of(const ReferenceElement& element);  ///< likewise
 
     bool alone(int face) const { return images[static_cast<std::size_t>(face)] == face; }
 };

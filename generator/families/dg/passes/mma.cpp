@@ -30,7 +30,7 @@ struct Tasks {
           by_parity(config.has("basis", "parity")),
           operands(shape, mma_columns, amplitudes) {
         if (!by_parity) return;
-        part_tiles = PartTiles(Parity(shape.reference()), mma_nodes, mma_columns);
+        part_tiles = PartTiles(Parity::of(shape.reference()), mma_nodes, mma_columns);
         nodes_padded = part_tiles.rows();
         operands.set_field_columns(part_tiles.columns(), mma_columns);
     }
@@ -85,7 +85,8 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     }
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
                                                copy_tunable(), residency_tunable(shape, limits)});
-    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}, {"fluxes", fluxes_violation, {"lift", "gathers", "basis"}}};
+    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}},
+                        {"fluxes", fluxes_violation, {"lift", "gathers", "basis"}}};
     if (!fuses_all(passes)) form.constraints.pop_back();
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{mma_elements}},
                                        {"groups_per_warp", std::int64_t{1}},
@@ -125,14 +126,13 @@ Block mma_constants(const Plan& plan) {
 
 // Of each parity of rows: the derivatives that keep parity, then the one that changes it.
 TableSpec part_fragments_of_derivatives(const Shape& shape, const PartTiles& tiles) {
-    const Parity parity(shape.reference());
+    const Parity& parity = Parity::of(shape.reference());
     TableSpec table{"D", 0, {}};
     for (const bool odd : {false, true})
         for (const bool changing : {false, true}) {
-            const TableSpec part = fragment_table("", shape, changing ? 1 : shape.dimension - 1, tiles.rows(odd), tiles.columns(odd != changing),
-                                                  [&](int a, int n, int c) {
-                                                      return parity.derivative(shape.reference(), changing ? 1 : 2 * a, n, odd, c, odd != changing);
-                                                  });
+            const TableSpec part = fragment_table(
+                "", shape, changing ? 1 : shape.dimension - 1, tiles.rows(odd), tiles.columns(odd != changing),
+                [&](int a, int n, int c) { return parity.derivative(shape.reference(), changing ? 1 : 2 * a, n, odd, c, odd != changing); });
             table.contents.insert(table.contents.end(), part.contents.begin(), part.contents.end());
         }
     table.words = static_cast<std::int64_t>(table.contents.size());
@@ -140,7 +140,7 @@ TableSpec part_fragments_of_derivatives(const Shape& shape, const PartTiles& til
 }
 
 TableSpec part_fragments_of_lift(const Shape& shape, const Tasks& tasks) {
-    const Parity parity(shape.reference());
+    const Parity& parity = Parity::of(shape.reference());
     return fragment_table("LIFT", shape, 1, tasks.part_tiles.rows(), tasks.operands.flux_columns, [&](int, int n, int c) {
         const bool odd = n >= tasks.part_tiles.even_rows;
         return parity.part([&](int node) { return padded_lift(shape, tasks.operands, node, c); }, odd ? n - tasks.part_tiles.even_rows : n, odd);
@@ -171,22 +171,11 @@ void add_mma_operators(Plan& plan) {
                         nodes * (tasks.amplitudes ? products_of_amplitudes(shape, tasks.operands) : tasks.operands.flux_columns));
 }
 
-// Where right-hand sides and the metric factors lie behind `here`.
+// Words of what lies in shared memory: fields and fluxes, right-hand sides where these have a place of their own, metric factors.
 Block places_of_matrix_units(const Plan& plan, const Tasks& tasks, const Pass& pass) {
     const Parts parts = parts_of(pass);
-    Block block;
-    if (pass.surface) block.text(pass.volume ? "real* const fluxes = here + fields * elements_per_block * field_row;" : "real* const fluxes = here;");
-    block.line("constexpr int field_words = {};  // and those of the fluxes", tasks.place(plan.shape, parts));
-    if (tasks.in_place()) {
-        block.text("real* const out = here;  // right-hand sides");
-    } else {
-        block.line("constexpr int out_words = {};", tasks.out_words(plan.shape));
-        block.text("real* const out = here + field_words;  // right-hand sides");
-    }
-    if (!pass.volume) return block;
-    block.line("constexpr int factor_words = {};", factor_words(plan.shape, plan.config, tasks.elements_per_block, parts));
-    block.line("real* const factor = {};  // [elements_per_block][factors]", tasks.in_place() ? "here + field_words" : "out + out_words");
-    return tasks.amplitudes ? block.text("real* const frames = factor + factor_words;  // [elements_per_block][face_count][frame_words]") : block;
+    return Block().line("constexpr int field_words = {}, out_words = {}, factor_words = {};", tasks.place(plan.shape, parts),
+                        tasks.out_words(plan.shape), factor_words(plan.shape, plan.config, tasks.elements_per_block, parts));
 }
 
 Block products_of_matrix_units(const Algebra& algebra) {

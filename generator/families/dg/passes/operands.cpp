@@ -63,20 +63,18 @@ Tunable basis_tunable() {
 }
 
 Block part_constants(const Shape& shape, const PartTiles& tiles) {
-    const Parity parity(shape.reference());
+    const Parity& parity = Parity::of(shape.reference());
     std::vector<int> rows(static_cast<std::size_t>(tiles.rows()), -1);
     std::copy(parity.first.begin(), parity.first.end(), rows.begin());
     std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tiles.even_rows);
     Block block;
-    block.line("constexpr int even_parts = {}, odd_parts = {};  // under the element's reflection that swaps r and s", parity.even(), parity.odd());
-    block.line("constexpr int even_rows = {}, odd_rows = {};  // of D and LIFT, padded", tiles.even_rows, tiles.odd_rows);
-    block.line("constexpr int even_columns = {}, odd_columns = {};  // of D, likewise", tiles.even_columns, tiles.odd_columns);
-    block.text("// Of an even part its node, of an odd part the image of that node; of a row of D and LIFT either, and -1 where it is padded.");
+    block.line("constexpr int even_parts = {}, odd_parts = {}, even_rows = {}, odd_rows = {}, even_columns = {}, odd_columns = {};", parity.even(),
+               parity.odd(), tiles.even_rows, tiles.odd_rows, tiles.even_columns, tiles.odd_columns);
     return block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second)).append(node_table("row_node", rows));
 }
 
 FaceParts::FaceParts(const ReferenceElement& element, int step) {
-    const FaceParity parity(element);
+    const FaceParity& parity = FaceParity::of(element);
     const int face_nodes = element.face_nodes();
     place.resize(static_cast<std::size_t>(element.faces() * face_nodes));
     for (int face = 0; face < element.faces(); ++face) {
@@ -109,40 +107,38 @@ int FaceParts::count(bool is_odd) const {
 
 Block face_part_constants(const FaceParts& parts) {
     Block block = node_table("point_place", parts.place);
-    block.line("constexpr int odd_points = {};  // of a face that is its own image", parts.odd_points);
     if (!parts.padded.empty()) {
         block.line("constexpr int padded_places = {};  // of a row of amplitudes, where no point is", parts.padded.size());
         block.append(node_table("padded_place", parts.padded));
     }
-    block.text("// Of rows of LIFT of either parity, for each face: the first of its columns in a row of amplitudes, their number, and a sign.");
     std::string text;
     for (const bool odd : {false, true}) {
         std::string faces;
-        for (const FaceParts::Columns& face : parts.of(odd)) faces += fmt::format("{}{{{}, {}, {}}}", faces.empty() ? "" : ", ", face.begin, face.count, face.sign);
+        for (const FaceParts::Columns& face : parts.of(odd))
+            faces += fmt::format("{}{{{}, {}, {}}}", faces.empty() ? "" : ", ", face.begin, face.count, face.sign);
         text += fmt::format("{}{{{}}}", odd ? ", " : "", faces);
     }
     block.line("__device__ const short face_parts[2][face_count][3] = {{{}}};", text);
-    return block.line("constexpr int even_lift_columns = {};  // of LIFT for even rows", parts.count(false));
+    return block.line("constexpr int odd_points = {}, even_lift_columns = {};", parts.odd_points, parts.count(false));
 }
 
 TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step) {
     const ReferenceElement& element = shape.reference();
-    const Parity parity(element);
-    const FaceParity faces(element);
+    const Parity& parity = Parity::of(element);
+    const FaceParity& faces = FaceParity::of(element);
     const FaceParts parts(element, step);
     TableSpec table{"LIFT", 0, {}};
     for (const bool odd : {false, true})
         for (int face = 0; face < element.faces(); ++face) {
             // Rows of the second of two faces that are swapped are those of the first, but for the sign of odd ones.
             const int image = faces.images[static_cast<std::size_t>(face)], source = std::min(face, image);
-            const auto& points = odd && faces.alone(face) ? faces.second[static_cast<std::size_t>(source)] : faces.first[static_cast<std::size_t>(source)];
+            const auto& points =
+                odd && faces.alone(face) ? faces.second[static_cast<std::size_t>(source)] : faces.first[static_cast<std::size_t>(source)];
             for (int column = 0; column < parts.of(odd)[static_cast<std::size_t>(face)].count; ++column) {
                 const bool there = column < static_cast<int>(points.size());
                 // Odd parts of points are differences of `first` and `second`.
                 const auto& at = odd && faces.alone(face) ? faces.first[static_cast<std::size_t>(source)] : points;
-                const auto nodal = [&](int node) {
-                    return element.lift(node, source * element.face_nodes() + at[static_cast<std::size_t>(column)]);
-                };
+                const auto nodal = [&](int node) { return element.lift(node, source * element.face_nodes() + at[static_cast<std::size_t>(column)]); };
                 for (int row = 0; row < tiles.rows(odd); ++row) table.contents.push_back(there ? parity.part(nodal, row, odd) : 0);
             }
         }
@@ -180,8 +176,9 @@ double products_of_amplitudes(const Shape& shape, const Operands& operands) {
 Block frame_constants(const Shape& shape, const Operands& operands) {
     Block block;
     block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
-    return block.line("constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
-                      amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
+    return block.line(
+        "constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
+        amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
 }
 
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {

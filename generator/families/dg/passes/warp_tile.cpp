@@ -22,6 +22,7 @@ struct WarpTile {
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, by_parity, shared_operator;
     PartTiles part_tiles;
+    int even_lift_columns = 0, odd_lift_columns = 0;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -39,11 +40,14 @@ struct WarpTile {
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
-        part_tiles = PartTiles(Parity(shape.reference()), rows, unroll);
+        part_tiles = PartTiles(Parity::of(shape.reference()), rows, unroll);
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
-        operands.set_flux_columns(FaceParts(shape.reference(), unroll).columns, unroll);
+        const FaceParts faces(shape.reference(), unroll);
+        even_lift_columns = faces.count(false);
+        odd_lift_columns = faces.count(true);
+        operands.set_flux_columns(faces.columns, unroll);
     }
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
@@ -55,7 +59,7 @@ struct WarpTile {
         std::int64_t words = 0;
         for (const bool odd : {false, true}) {
             const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
-            const int lifted = parts.surface ? FaceParts(shape.reference(), unroll).count(odd) : 0;
+            const int lifted = parts.surface ? (odd ? odd_lift_columns : even_lift_columns) : 0;
             words += std::int64_t{part_tiles.rows(odd)} * (parts.volume ? columns + lifted : lifted);
         }
         return words;
@@ -106,7 +110,8 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     }
     if (has_volume(passes)) {
         form.tunables.push_back(basis_tunable());
-        form.tunables.push_back({"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
+        form.tunables.push_back(
+            {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
         form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     }
     const bool low = shape.low_order();
@@ -165,8 +170,8 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int node_lanes = {}, element_lanes = {}, warps_along_nodes = {};", tile.node_lanes, tile.element_lanes(),
                tile.warps_along_nodes);
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
-    block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
-    block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
+    block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
+               tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
@@ -177,7 +182,7 @@ Block warp_tile_constants(const Plan& plan) {
 
 // Of even rows, then of odd ones: the derivatives that keep parity, column by column, then the one that changes it.
 TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
-    const Parity parity(shape.reference());
+    const Parity& parity = Parity::of(shape.reference());
     TableSpec table{"D", 0, {}};
     for (const bool odd : {false, true})
         for (const bool changing : {false, true})
@@ -191,8 +196,7 @@ TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
 
 // Products with each field at a node for LIFT, as products_of_amplitudes counts them.
 double part_lift_products(const Shape& shape, const WarpTile& tile) {
-    const FaceParts parts(shape.reference(), tile.unroll);
-    const double columns = tile.part_tiles.even_rows * parts.count(false) + tile.part_tiles.odd_rows * parts.count(true);
+    const double columns = tile.part_tiles.even_rows * tile.even_lift_columns + tile.part_tiles.odd_rows * tile.odd_lift_columns;
     return amplitudes_of(shape) * (columns / shape.fields + static_cast<double>(shape.faces) * tile.nodes_padded);
 }
 
@@ -202,8 +206,7 @@ void add_warp_tile_operators(Plan& plan) {
         std::vector<TableSpec>& tables = plan.source.tables;
         tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
         if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile.part_tiles, tile.unroll));
-        plan.source.executed_operations =
-            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
+        plan.source.executed_operations = pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
         return;
     }
     add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
@@ -218,8 +221,8 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
     block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {};", field_words, flux_words, factors, frames);
     if (!tile.shared_operator) return block;
-    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
-                      tile.operator_words(plan.shape, {.volume = true}), tile.operator_words(plan.shape, {.surface = pass.surface}));
+    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT", tile.operator_words(plan.shape, {.volume = true}),
+                      tile.operator_words(plan.shape, {.surface = pass.surface}));
 }
 
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {

@@ -13,6 +13,7 @@ using dg::Parity;
 
 std::vector<double> random_values(int count, std::mt19937_64& random) {
     std::vector<double> values;
+    values.reserve(static_cast<std::size_t>(count));
     std::uniform_real_distribution<double> any(-1, 1);
     for (int i = 0; i < count; ++i) values.push_back(any(random));
     return values;

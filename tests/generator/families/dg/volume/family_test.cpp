@@ -236,15 +236,16 @@ std::set<std::string> forms(const std::string& rest, const Limits& limits) {
 TEST(DgVolumeSpace, OffersTheFormsThatApply) {
     using Names = std::set<std::string>;
     EXPECT_EQ(forms("equation=maxwell_3d order=2 precision=f32 elements=1", cuda_limits(80)), (Names{"element", "rows", "tile"}));
-    EXPECT_EQ(forms("equation=maxwell_3d order=6 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));
-    EXPECT_EQ(forms("equation=maxwell_2d_tm order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "rows", "tile"}));
-    EXPECT_EQ(forms("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
-    EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
-    EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(80)), (Names{"tile"}));  // m16n8k8 came with sm_90
+    EXPECT_EQ(forms("equation=maxwell_3d order=6 precision=f32 elements=1", cuda_limits(90)), (Names{"tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "rows", "tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(80)),
+              (Names{"tile", "warp_tile"}));  // m16n8k8 came with sm_90
     const std::string accurate = "precision=f32 arithmetic=f32_accurate elements=1";
     EXPECT_EQ(forms("equation=maxwell_3d order=3 " + accurate, cuda_limits(80)), (Names{"element", "rows", "tf32", "tile"}));
-    EXPECT_EQ(forms("equation=maxwell_3d order=2 " + accurate, cuda_limits(90)), (Names{"element", "rows", "tile"}));  // too few nodes
-    EXPECT_EQ(forms("equation=maxwell_3d order=8 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));        // nobody asked
+    EXPECT_EQ(forms("equation=maxwell_3d order=2 " + accurate, cuda_limits(90)), (Names{"element", "rows", "tile"}));         // too few nodes
+    EXPECT_EQ(forms("equation=maxwell_3d order=8 precision=f32 elements=1", cuda_limits(90)), (Names{"tile", "warp_tile"}));  // nobody asked
     EXPECT_EQ(forms("equation=maxwell_3d order=8 " + accurate, cuda_limits(75)), (Names{"tile"}));
     EXPECT_EQ(family().space(parse("equation=maxwell_3d order=8 " + accurate), cpu_limits()).product(),
               family().space(parse("equation=maxwell_3d order=8 precision=f32 elements=1"), cpu_limits()).product());
