@@ -58,6 +58,15 @@ double first_candidate_seconds(const TunedProblem& tuned) {
 
 }  // namespace
 
+std::string budget_remark(const TuningResult& result) {
+    const TuningProfile& profile = result.profile;
+    const double other = profile.setup + profile.reference + profile.ceilings;
+    if (result.interrupted || result.progress.evaluations >= result.progress.members || other < profile.total / 2) return "";
+    return fmt::format(
+        "{} of {} went into setup, {} into the reference's answer, {} into ceilings; a smaller problem or a longer budget searches more",
+        duration(profile.setup), duration(profile.total), duration(profile.reference), duration(profile.ceilings));
+}
+
 std::string profile_table(const TunedProblem& tuned) {
     const TuningProfile& profile = tuned.result.profile;
     if (profile.total == 0) return "";

@@ -66,6 +66,22 @@ TEST(Gnuplot, QuotesWhateverANameHolds) {
     EXPECT_THAT(script, HasSubstr("set output \"picture.png\""));
 }
 
+TEST(TuningReport, SaysWhatLeftNoTimeToSearch) {
+    TuningResult result;
+    result.progress.evaluations = 1;
+    result.progress.members = 90;
+    result.profile = {.setup = 1, .reference = 5, .ceilings = 4, .measure = 3, .total = 16};
+    EXPECT_EQ(
+        budget_remark(result),
+        "1.00 s of 16.0 s went into setup, 5.00 s into the reference's answer, 4.00 s into ceilings; a smaller problem or a longer budget searches "
+        "more");
+    result.progress.evaluations = 90;
+    EXPECT_EQ(budget_remark(result), "") << "the space is at its end";
+    result.progress.evaluations = 1;
+    result.profile.total = 21;
+    EXPECT_EQ(budget_remark(result), "") << "it searched for more than half of its time";
+}
+
 TEST(TuningReport, TellsWinnersCostsAndProblemsWithoutResult) {
     TunedProblem won{example().problem, {}, false};
     won.result.record = example();
