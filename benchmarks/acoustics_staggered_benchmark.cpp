@@ -1,6 +1,7 @@
-// Tuned acoustic kernels beside the best plain ones: one thread per point, caches only, the best of several block shapes. A whole step is also
-// measured as two tuned sweeps, velocities and pressures in place; `sweeps/ours` says how much faster one pass is. On the processor the rivals are
-// plain OpenMP loops over rows, compiled with the same options as every kernel.
+// Tuned acoustic kernels beside the best plain ones: one thread per point, caches only, the best of
+// several block shapes. A whole step is also measured as two tuned sweeps, velocities and pressures
+// in place; `sweeps/ours` says how much faster one pass is. On the processor the rivals are plain
+// OpenMP loops over rows, compiled with the same options as every kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +55,8 @@ class PlainSweeps {
         }
     }
 
-    // `arrays`: p, velocities, kappa; or p, velocities, their media. In 2D the third axis repeats the second, and is not touched.
+    // `arrays`: p, velocities, kappa; or p, velocities, their media. In 2D the third axis repeats
+    // the second, and is not touched.
     void launch(const char* entry, std::vector<void*> arrays, const Dim3& block) {
         if (grid_.dimension == 2) {
             arrays.insert(arrays.begin() + 3, arrays[2]);
@@ -114,8 +116,8 @@ void one_sweep(benchmark::State& state, const std::string& kernel, const std::st
     }
 }
 
-// Ours: one pass, of one or several time steps, as `pass` says (of several, and in place). Its rivals: two tuned sweeps, and two plain ones, as
-// often.
+// Ours: one pass, of one or several time steps, as `pass` says (of several, and in place). Its
+// rivals: two tuned sweeps, and two plain ones, as often.
 void whole_step(benchmark::State& state, const std::string& rest, const std::string& pass) {
     Backend& backend = DeviceBench::instance().backend();
     DeviceProblem problem(text_of("step", fmt::format("{} {}", rest, pass))), velocity(text_of("velocity", rest)),
@@ -153,7 +155,8 @@ void whole_step(benchmark::State& state, const std::string& rest, const std::str
         report(state, problem, seconds[0], {levels * best(seconds, 2, seconds.size() - 2)}, sweeps);
         state.counters["sweeps_ns/points"] = levels * seconds[1] / problem.counts().updates * 1e9;
         state.counters[ratio_name("sweeps/ours", {problem.timed(), sweeps[0], sweeps[1]})] = levels * seconds[1] / seconds[0];
-        // Of what a pass for every time step would have to move: more than 100 where several in one pass pay.
+        // Of what a pass for every time step would have to move: more than 100 where several in one
+        // pass pay.
         state.counters["one_pass_%copy"] = 100 * levels * problem.counts().bytes / seconds[0] / copy;
         // Of what two sweeps must move: 12 words in 2D, 16 in 3D.
         const double bytes = velocity.counts().bytes + pressure.counts().bytes;

@@ -1,13 +1,15 @@
-// Tuned batched_gemm and batched_gemv beside cuBLAS's strided batched products, measured in turns (on the processor beside those of oneMKL, OpenBLAS
-// and libxsmm, where they are there, and plain OpenMP loops): the shapes of a high-order hydrodynamics code, and shapes drawn at random, each extent
-// log-uniform in 1..512 so that every size class is as likely.
+// Tuned batched_gemm and batched_gemv beside cuBLAS's strided batched products, measured in turns
+// (on the processor beside those of oneMKL, OpenBLAS and libxsmm, where they are there, and plain
+// OpenMP loops): the shapes of a high-order hydrodynamics code, and shapes drawn at random, each
+// extent log-uniform in 1..512 so that every size class is as likely.
 //
 //     batched_benchmark --problems [--seed=N] [--shapes=N]      the problems as arguments of `hone tune`, in sizes that are quick to set up
 //     batched_benchmark [--seed=N] [--shapes=N] [Google Benchmark's options]
 //
 // So, on a GPU:  hone tune $(batched_benchmark --problems) --device cuda --budget 20m --db results && HONE_DB=results batched_benchmark
-// The last lines sum up: the geometric mean of rival time over ours, the lowest, and how many are below 0.95. Those of shapes
-// that ran untuned are marked and summed up by themselves. On the processor small products (all extents at most 16) and others are summed up apart.
+// The last lines sum up: the geometric mean of rival time over ours, the lowest, and how many are
+// below 0.95. Those of shapes that ran untuned are marked and summed up by themselves. On the
+// processor small products (all extents at most 16) and others are summed up apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +38,8 @@ struct Run {
     RatioSummary others{"above"};
 };
 
-// As listed with cuBLAS's rates in 2D and 3D corner forces: Q2-Q1, Q4-Q3; Q2-Q1, Q3-Q2, Q4-Q3; small matrices at points; gradients; vectors.
+// As listed with cuBLAS's rates in 2D and 3D corner forces: Q2-Q1, Q4-Q3; Q2-Q1, Q3-Q2, Q4-Q3;
+// small matrices at points; gradients; vectors.
 const std::vector<std::string> listed{"batched_gemm m=18 n=4 k=16 b=shared batch=524288",
                                       "batched_gemm m=50 n=16 k=64 b=shared batch=65536",
                                       "batched_gemm m=81 n=8 k=64 b=shared batch=32768",
@@ -128,8 +131,8 @@ class Batch {
     DeviceArray rival_;
 };
 
-// What no kernel can beat: the bytes at the copy's bandwidth, the operations at the multiply-adds' rate, for f64 on matrix units at twice that (they
-// were measured to deliver it).
+// What no kernel can beat: the bytes at the copy's bandwidth, the operations at the multiply-adds'
+// rate, for f64 on matrix units at twice that (they were measured to deliver it).
 double floor_seconds(const Counts& counts, Precision precision, const Limits& limits, std::string& binding) {
     Ceilings ceilings = DeviceBench::instance().ceilings();
     if (precision == Precision::f64 && limits.target == Target::cuda && limits.architecture >= 90) ceilings.fma_f64 *= 2;
@@ -154,7 +157,8 @@ std::vector<Way> rivals(const Batch& batch, const std::shared_ptr<const BatchedC
     return result;
 }
 
-// The fastest rival's number among those that compute the same: sums of k products of words below 1, in any order. Others are told and not counted.
+// The fastest rival's number among those that compute the same: sums of k products of words below
+// 1, in any order. Others are told and not counted.
 class Judge {
   public:
     Judge(Backend& backend, const Batch& batch, Precision precision)

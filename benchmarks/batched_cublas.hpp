@@ -7,7 +7,8 @@
 
 namespace hone {
 
-/// cuBLAS's strided batched products, loaded at run time: no headers of it are needed, and where it is absent `reason` says why.
+/// cuBLAS's strided batched products, loaded at run time: no headers of it are needed, and where it
+/// is absent `reason` says why.
 class BatchedCublas {
   public:
     BatchedCublas();
@@ -18,7 +19,8 @@ class BatchedCublas {
     bool there() const;
     const std::string& reason() const;
 
-    /// C = op(A) op(B) for the whole batch, on the default stream. Throws std::runtime_error when cuBLAS refuses.
+    /// C = op(A) op(B) for the whole batch, on the default stream. Throws std::runtime_error when
+    /// cuBLAS refuses.
     void gemm(const gemm::Shape& shape, const void* a, const void* b, void* c) const;
     /// y = op(A) x for the whole batch, where n is 1, by cuBLAS's matrix-vector product.
     void gemv(const gemm::Shape& shape, const void* a, const void* x, void* y) const;

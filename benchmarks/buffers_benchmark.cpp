@@ -1,4 +1,5 @@
-// Copy rates of pageable and pinned host memory with plain and padded rows, beside the driver's own copy of pinned memory (on the processor: memcpy).
+// Copy rates of pageable and pinned host memory with plain and padded rows, beside the driver's own
+// copy of pinned memory (on the processor: memcpy).
 //
 // Useful bytes only are counted, so padding costs what it costs.
 #include <benchmark/benchmark.h>
@@ -13,7 +14,8 @@
 namespace hone {
 namespace {
 
-// A grid of 398^3 points with a boundary layer: rows of 400 words are not a multiple of 128 bytes, 244 MiB in f32.
+// A grid of 398^3 points with a boundary layer: rows of 400 words are not a multiple of 128 bytes,
+// 244 MiB in f32.
 constexpr std::int64_t row_words = 402;
 constexpr std::int64_t rows = std::int64_t{400} * 400;
 constexpr std::int64_t useful_bytes = row_words * rows * 4;

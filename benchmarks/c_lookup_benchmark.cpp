@@ -1,5 +1,6 @@
-// What a look-up through the C interface costs, from one thread to sixteen that ask at once: by the problem's text, as an application of C, Fortran
-// or Python does. The kernel is compiled before; beside it the C++ library's look-up of the same problem, parsed from the same text or given as a
+// What a look-up through the C interface costs, from one thread to sixteen that ask at once: by the
+// problem's text, as an application of C, Fortran or Python does. The kernel is compiled before;
+// beside it the C++ library's look-up of the same problem, parsed from the same text or given as a
 // value.
 #include <benchmark/benchmark.h>
 #include <hone.h>

@@ -1,13 +1,15 @@
-// Corner forces per order: the paper's kernels one by one, F from columns of A that are never stored, partial assembly in three, two and one launch,
-// and layer by layer, measured in turns on the same zones, as zones per second and % of the ceiling (the larger of bytes at the copy's bandwidth and
-// sum-factorised operations at the multiply-adds' rate).
+// Corner forces per order: the paper's kernels one by one, F from columns of A that are never
+// stored, partial assembly in three, two and one launch, and layer by layer, measured in turns on
+// the same zones, as zones per second and % of the ceiling (the larger of bytes at the copy's
+// bandwidth and sum-factorised operations at the multiply-adds' rate).
 //
 //     for form in layered separate force whole on_the_fly paper; do
 //         hone tune $(build/release/bin/corner_force_benchmark --problems) --only form=$form --device cuda --budget 20s --db results/$form
 //     done
 //     HONE_DEVICE=cuda HONE_DB=results build/release/bin/corner_force_benchmark
 //
-// A form runs the fastest of its configurations that the search in HONE_DB/<form> timed, and safe values without one.
+// A form runs the fastest of its configurations that the search in HONE_DB/<form> timed, and safe
+// values without one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,8 +52,9 @@ std::string problem_of(const Size& size, int share) {
     return fmt::format("corner_force dimension={} order={} precision=f64 zones={}", size.dimension, size.order, std::max(1, size.zones / share));
 }
 
-// The fastest of a form's configurations that its search timed. The record may be of the safe configuration, which is of another form: that is timed
-// in every search, and kept where the form is slower.
+// The fastest of a form's configurations that its search timed. The record may be of the safe
+// configuration, which is of another form: that is timed in every search, and kept where the form
+// is slower.
 std::optional<Config> fastest_searched(const Problem& problem, const SearchSpace& space, const std::string& form) {
     constexpr std::int64_t most_bytes = 1 << 28;
     const std::filesystem::path file = journal_path(database_folder() / form, problem, DeviceBench::instance().backend().device().fingerprint);
@@ -70,7 +73,8 @@ std::optional<Config> fastest_searched(const Problem& problem, const SearchSpace
     return fastest;
 }
 
-// The fastest values known of a form, or safe ones; nothing where the problem does not have the form.
+// The fastest values known of a form, or safe ones; nothing where the problem does not have the
+// form.
 std::optional<Match> match_of(const Problem& problem, const std::string& form) {
     const Device& device = DeviceBench::instance().backend().device();
     const SearchSpace space = built_in_families().of(problem).space(problem, device.limits);

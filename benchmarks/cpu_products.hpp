@@ -9,9 +9,10 @@
 
 namespace hone::benchmarks {
 
-/// Products by libraries for processors, loaded at run time where they are there: no headers of theirs are needed. They are oneMKL, OpenBLAS and
-/// libxsmm, each looked for in the file that HONE_MKL, HONE_OPENBLAS or HONE_LIBXSMM names, then by the loader's own search. OpenBLAS is told to use
-/// one thread; batches are dealt to OpenMP's threads here.
+/// Products by libraries for processors, loaded at run time where they are there: no headers of
+/// theirs are needed. They are oneMKL, OpenBLAS and libxsmm, each looked for in the file that
+/// HONE_MKL, HONE_OPENBLAS or HONE_LIBXSMM names, then by the loader's own search. OpenBLAS is told
+/// to use one thread; batches are dealt to OpenMP's threads here.
 
 /// A way to compute something; all ways to the same thing are rivals, of which the fastest counts.
 struct Way {
@@ -19,8 +20,9 @@ struct Way {
     std::function<void()> run;
 };
 
-/// Ways to compute C = op(A) op(B) for the whole batch of a problem that only stores: oneMKL's batched product on all threads, the same for each
-/// thread's part of the batch, its generated kernels (`mkl_jit`), OpenBLAS's and libxsmm's products in a parallel loop.
+/// Ways to compute C = op(A) op(B) for the whole batch of a problem that only stores: oneMKL's
+/// batched product on all threads, the same for each thread's part of the batch, its generated
+/// kernels (`mkl_jit`), OpenBLAS's and libxsmm's products in a parallel loop.
 std::vector<Way> batched_products(const gemm::Shape& shape, const void* a, const void* b, void* c);
 
 /// One product of a shape, whatever its batch, by the thread that calls.

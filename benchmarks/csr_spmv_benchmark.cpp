@@ -1,5 +1,6 @@
-// csr_spmv on the mass matrices of high-order finite elements (Qk on boxes of squares and cubes) beside cuSPARSE, with cuBLAS's dot products; on the
-// processor beside oneMKL's inspector-executor, where it is there, and the plain OpenMP loop. In turns, in one process.
+// csr_spmv on the mass matrices of high-order finite elements (Qk on boxes of squares and cubes)
+// beside cuSPARSE, with cuBLAS's dot products; on the processor beside oneMKL's inspector-executor,
+// where it is there, and the plain OpenMP loop. In turns, in one process.
 //
 //     csr_spmv_benchmark --problems    prints the problems, to be tuned first
 #include <fmt/format.h>

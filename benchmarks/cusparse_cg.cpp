@@ -209,7 +209,8 @@ CusparseCg::Solve CusparseCg::solve(const void* b, double tolerance, int most_it
 
 double CusparseCg::bytes_per_iteration() const {
     const State& s = *state_;
-    // The matrix and its row starts; then words per cell: two for the product, two and one for the dot products, three for each axpy, two for scal.
+    // The matrix and its row starts; then words per cell: two for the product, two and one for the
+    // dot products, three for each axpy, two for scal.
     const double matrix = static_cast<double>(s.entries) * (s.word() + 4) + 4.0 * s.cells;
     return matrix + (2 + 2 + 1 + 3 * 3 + 2) * static_cast<double>(s.cells) * s.word();
 }

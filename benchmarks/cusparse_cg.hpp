@@ -7,12 +7,14 @@
 
 namespace hone {
 
-/// The rival of poisson7's solver: conjugate gradients on cuSPARSE and cuBLAS, as NVIDIA's own example of it does: a product with a matrix in CSR
-/// with 32-bit indices, two dot products, four updates of vectors an iteration. All numbers stay on the device, all work is on the default stream,
-/// and the host looks at the residual every so many iterations, as ours does. The faster of cuSPARSE's two algorithms for CSR is taken.
+/// The rival of poisson7's solver: conjugate gradients on cuSPARSE and cuBLAS, as NVIDIA's own
+/// example of it does: a product with a matrix in CSR with 32-bit indices, two dot products, four
+/// updates of vectors an iteration. All numbers stay on the device, all work is on the default
+/// stream, and the host looks at the residual every so many iterations, as ours does. The faster of
+/// cuSPARSE's two algorithms for CSR is taken.
 ///
-/// The matrix is that of -Laplace on n x n x n cells with zeros beyond (diagonal 6, couplings -1); it is built on the device. The libraries are
-/// loaded at run time; declarations are our own.
+/// The matrix is that of -Laplace on n x n x n cells with zeros beyond (diagonal 6, couplings -1);
+/// it is built on the device. The libraries are loaded at run time; declarations are our own.
 class CusparseCg {
   public:
     /// Nothing, with `missing` saying why, where the libraries are not to be had.

@@ -11,8 +11,9 @@
 
 namespace hone {
 
-/// Minimal declarations of cuSPARSE (generic API, 12) and cuBLAS (12, 13), which are loaded at run time. Enumerations are ints, descriptors and
-/// handles pointers, arguments that are real numbers pointers to either precision.
+/// Minimal declarations of cuSPARSE (generic API, 12) and cuBLAS (12, 13), which are loaded at run
+/// time. Enumerations are ints, descriptors and handles pointers, arguments that are real numbers
+/// pointers to either precision.
 namespace cusparse {
 
 constexpr int index_32_bits = 2, base_zero = 0, no_transpose = 0, pointers_on_device = 1;
@@ -59,7 +60,8 @@ struct Blas {
     bool bind(Precision precision);
 };
 
-/// Both libraries, loaded and bound, from the loader's own search or the folder that NVRTC came from. False with `missing` saying why not.
+/// Both libraries, loaded and bound, from the loader's own search or the folder that NVRTC came
+/// from. False with `missing` saying why not.
 bool load(Sparse& sparse, Blas& blas, Precision precision, std::string& missing);
 
 /// Throws Error when `status` is not success.

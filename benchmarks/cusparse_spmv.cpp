@@ -74,7 +74,8 @@ struct CusparseSpmv::State {
         dense(&dense_out, shape.rows, product.data());
     }
 
-    // A descriptor of its own for each way: it remembers what was prepared for it. False where cuSPARSE refuses that way.
+    // A descriptor of its own for each way: it remembers what was prepared for it. False where
+    // cuSPARSE refuses that way.
     bool use(bool all_at_once, int which) {
         at_once = all_at_once, algorithm = which;
         if (matrix != nullptr) check(sparse.destroy_csr(matrix), "cusparseDestroySpMat");

@@ -16,7 +16,8 @@
 
 namespace hone {
 
-/// What the device benchmarks share: a backend, tuned kernels and the ceilings of this device, measured in this run.
+/// What the device benchmarks share: a backend, tuned kernels and the ceilings of this device,
+/// measured in this run.
 ///
 /// Environment: HONE_DEVICE and HONE_DB, as benchmarks/program.hpp reads them.
 class DeviceBench {
@@ -26,8 +27,9 @@ class DeviceBench {
     Backend& backend() { return *backend_; }
     KernelLibrary& library() { return *library_; }
     const Ceilings& ceilings() const { return ceilings_; }
-    /// Of STREAM's triad, a = b + s c in f64, counted as STREAM counts it (24 bytes a point, without the line that a store may fetch first): the best
-    /// of several passes over arrays of four last-level caches each. On the processor; 0 elsewhere.
+    /// Of STREAM's triad, a = b + s c in f64, counted as STREAM counts it (24 bytes a point,
+    /// without the line that a store may fetch first): the best of several passes over arrays of
+    /// four last-level caches each. On the processor; 0 elsewhere.
     double triad_bytes_per_second() const { return triad_; }
 
   private:
@@ -39,8 +41,8 @@ class DeviceBench {
     double triad_ = 0;
 };
 
-/// Fills device memory with random words of a precision, made once and repeated on the device itself, so that gigabytes are set up in no time.
-/// Another seed has other words.
+/// Fills device memory with random words of a precision, made once and repeated on the device
+/// itself, so that gigabytes are set up in no time. Another seed has other words.
 void fill_randomly(Backend& backend, const DeviceArray& array, Precision precision, std::uint64_t seed);
 
 /// A kernel of a library as a part of a comparison.
@@ -67,8 +69,9 @@ class DeviceProblem {
     std::unique_ptr<BoundKernel> bound_;
 };
 
-/// Median seconds of each contender's step, measured in turns so that all meet the same clocks: `rounds` rounds of one sample each after one warm-up
-/// round. A sample is as many steps as make at least a millisecond.
+/// Median seconds of each contender's step, measured in turns so that all meet the same clocks:
+/// `rounds` rounds of one sample each after one warm-up round. A sample is as many steps as make at
+/// least a millisecond.
 std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds);
 
 /// The rival that a kernel is compared with.
@@ -77,9 +80,11 @@ struct Rival {
     std::vector<TimedKernel> kernels = {};  ///< of hone's own, where it consists of such
 };
 
-/// Reports the tuned kernel's median as the benchmark's time, with the counters hone always gives: rates from counted work, % of the ceiling, on the
-/// processor also % of STREAM's triad, the rival's time and the ratio rival / ours, marked where a kernel of either is not tuned (`untuned_note`).
-/// The label says how each kernel was found: the problem's own, the rival's, and `others` that were timed beside them.
+/// Reports the tuned kernel's median as the benchmark's time, with the counters hone always gives:
+/// rates from counted work, % of the ceiling, on the processor also % of STREAM's triad, the
+/// rival's time and the ratio rival / ours, marked where a kernel of either is not tuned
+/// (`untuned_note`). The label says how each kernel was found: the problem's own, the rival's, and
+/// `others` that were timed beside them.
 void report(benchmark::State& state, const DeviceProblem& problem, double seconds, const Rival& rival, const std::vector<TimedKernel>& others = {});
 
 }  // namespace hone

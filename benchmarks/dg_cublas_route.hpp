@@ -16,8 +16,9 @@
 
 namespace hone {
 
-/// The volume right-hand side as libraries make it: one GEMM of the stacked d Np x Np operator with all fields (Np x fields K, column-major), then a
-/// memory-bound chain-rule kernel. `problem` is of dg_volume or dg_stage.
+/// The volume right-hand side as libraries make it: one GEMM of the stacked d Np x Np operator with
+/// all fields (Np x fields K, column-major), then a memory-bound chain-rule kernel. `problem` is of
+/// dg_volume or dg_stage.
 class CublasRoute {
   public:
     CublasRoute(Backend& backend, const DeviceProblem& problem)

@@ -11,14 +11,16 @@
 
 namespace hone::benchmarks {
 
-/// What a library's route to a volume right-hand side consists of: the derivatives, d Np x (fields K), are the product of the stacked d Np x Np
-/// operator with the fields, Np x (fields K), all column-major; then the chain rule at every node.
+/// What a library's route to a volume right-hand side consists of: the derivatives, d Np x (fields
+/// K), are the product of the stacked d Np x Np operator with the fields, Np x (fields K), all
+/// column-major; then the chain rule at every node.
 DeviceArray stacked_operator(Backend& backend, const dg::Shape& shape);
 /// Of the chain rule's texts: the words that rivals/dg_chain_rule expects before it, and this file.
 std::string chain_rule_text(const dg::Shape& shape);
 
-/// That route on the processor, by each library that is there: by chunks of elements whose derivatives stay in a thread's first or second cache, or
-/// one product of all threads for the whole mesh. `problem` is of dg_volume.
+/// That route on the processor, by each library that is there: by chunks of elements whose
+/// derivatives stay in a thread's first or second cache, or one product of all threads for the
+/// whole mesh. `problem` is of dg_volume.
 class ProductRoute {
   public:
     ProductRoute(Backend& backend, const DeviceProblem& problem);

@@ -1,7 +1,9 @@
-// A whole stage of discontinuous Galerkin in time, volume, surface and update, as tuned (`dg_stage`, which chooses what is fused) beside the same in
-// three kernels that are tuned each for itself (dg_volume, dg_surface, dg_rk: the rival), and beside the cuBLAS route: its volume part is one GEMM of
-// the stacked operator with a chain-rule kernel, its surface and update those of the three. All of one problem in turns, on the same arrays; f32
-// twice, as strict arithmetic and as f32_accurate, where the configuration says which won. Samples are bursts of a millisecond.
+// A whole stage of discontinuous Galerkin in time, volume, surface and update, as tuned
+// (`dg_stage`, which chooses what is fused) beside the same in three kernels that are tuned each
+// for itself (dg_volume, dg_surface, dg_rk: the rival), and beside the cuBLAS route: its volume
+// part is one GEMM of the stacked operator with a chain-rule kernel, its surface and update those
+// of the three. All of one problem in turns, on the same arrays; f32 twice, as strict arithmetic
+// and as f32_accurate, where the configuration says which won. Samples are bursts of a millisecond.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +16,8 @@
 namespace hone::benchmarks {
 namespace {
 
-/// Elements per order: 16 to 38 million words in each array of Maxwell's six fields, beyond any cache; four times as many triangles.
+/// Elements per order: 16 to 38 million words in each array of Maxwell's six fields, beyond any
+/// cache; four times as many triangles.
 constexpr std::array<int, 11> elements_of_order{0, 1000000, 500000, 250000, 150000, 100000, 64000, 45000, 32000, 25000, 19000};
 
 /// A problem's tuned kernel on arrays that somebody else has.
@@ -75,7 +78,8 @@ void dg_stage(benchmark::State& state, const std::string& problem, const std::st
         state.counters["surface_ns"] = seconds[3] / elements_per_nanosecond;
         state.counters["update_ns"] = seconds[4] / elements_per_nanosecond;
         if (seconds.size() > 5) state.counters[ratio_name("cublas/ours", {stage.timed(), surface.timed(), update.timed()})] = seconds[5] / seconds[0];
-        // The volume kernel by itself: the literature's operations, and what one step of fields and right-hand sides moves.
+        // The volume kernel by itself: the literature's operations, and what one step of fields and
+        // right-hand sides moves.
         const Counts alone = built_in_families().of(volume.problem).counts(volume.problem);
         state.counters["volume_GFLOP/s"] = alone.operations / seconds[2] * 1e-9;
         state.counters["Gdof/s"] = static_cast<double>(words) / seconds[0] * 1e-9;

@@ -1,6 +1,8 @@
-// The tuned DG volume kernel beside the cuBLAS route: one GEMM of the stacked d Np x Np operator with all fields (Np x fields*K, column-major), then
-// a memory-bound chain-rule kernel. On the processor beside the same route by oneMKL, OpenBLAS and libxsmm, where they are there, chunk by chunk or
-// as a whole; the fastest counts. Without any of them the kernels are reported against the ceiling alone.
+// The tuned DG volume kernel beside the cuBLAS route: one GEMM of the stacked d Np x Np operator
+// with all fields (Np x fields*K, column-major), then a memory-bound chain-rule kernel. On the
+// processor beside the same route by oneMKL, OpenBLAS and libxsmm, where they are there, chunk by
+// chunk or as a whole; the fastest counts. Without any of them the kernels are reported against the
+// ceiling alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +30,8 @@ void beside_products(benchmark::State& state, Backend& backend, DeviceProblem& p
     ProductRoute route(backend, problem);
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
     std::vector<std::string> names;
-    // Sums of Np products and three axes, of words below 1 with derivatives and factors that are not: so the bound is one on the largest word.
+    // Sums of Np products and three axes, of words below 1 with derivatives and factors that are
+    // not: so the bound is one on the largest word.
     double largest_difference = 0;
     problem.step();
     for (Way& way : route.ways()) {

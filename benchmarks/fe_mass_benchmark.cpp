@@ -1,5 +1,7 @@
-// fe_mass beside csr_spmv with the assembled matrix: products with mass matrices of high-order finite elements (Qk on boxes of squares and cubes of
-// edge 1), those of high-order hydrodynamics (2k points along an axis) and CEED's bake-off problems BP1 and BP2 (k + 2). In turns, in one process.
+// fe_mass beside csr_spmv with the assembled matrix: products with mass matrices of high-order
+// finite elements (Qk on boxes of squares and cubes of edge 1), those of high-order hydrodynamics
+// (2k points along an axis) and CEED's bake-off problems BP1 and BP2 (k + 2). In turns, in one
+// process.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +35,8 @@ struct Case {
 
 constexpr std::array hydrodynamics{"", "points=2", "points=4", "points=6", "points=8"};  // by order
 
-// Meshes of hydrodynamics, some of which a GPU's second cache holds, and larger ones; what fits a processor's memory there.
+// Meshes of hydrodynamics, some of which a GPU's second cache holds, and larger ones; what fits a
+// processor's memory there.
 std::vector<Case> cases(bool cuda) {
     const auto zones = [cuda](int on_gpu, int on_cpu) { return cuda ? on_gpu : on_cpu; };
     const char* const one = "kernel=apply precision=f64";
@@ -61,7 +64,8 @@ std::vector<Case> cases(bool cuda) {
             {{2, 4, zones(512, 128)}, two, points(4)}};
 }
 
-// On edges of length 1 and with density 1 the matrix is a product of matrices of a line: entry (i, j) of that of an element.
+// On edges of length 1 and with density 1 the matrix is a product of matrices of a line: entry (i,
+// j) of that of an element.
 Matrix line_mass(const fe::Shape& shape) {
     const fe::Axis axis(shape);
     Matrix mass(shape.nodes_along, shape.nodes_along);
@@ -211,7 +215,8 @@ void compare(benchmark::State& state, const Case& of) {
         state.counters["%ceiling"] = 100 * floor / seconds[0];
         state.counters["bytes_of_rows"] = counts_of_rows.bytes / counts.bytes;
         state.counters[ratio_name("rival/ours", {timed_kernel("fe_mass", *elements), timed_kernel("csr_spmv", *rows)})] = seconds[1] / seconds[0];
-        // Both are sums of magnitudes below one element's volume times the corners of a node, with as many roundings as sums have terms.
+        // Both are sums of magnitudes below one element's volume times the corners of a node, with
+        // as many roundings as sums have terms.
         const double allowed = 1000 * (shape.precision == Precision::f32 ? 0x1p-24 : 0x1p-53);
         const double difference = backend.largest_difference(arrays.elements_y, arrays.rows_y, shape.components * shape.nodes, shape.precision);
         state.counters["difference/allowed"] = difference / allowed;

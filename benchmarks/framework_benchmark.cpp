@@ -1,7 +1,9 @@
-// What the framework itself costs: looking a warm kernel up, predicting for what nobody tuned, launching through the library beside a direct call of
-// the same function, the warm start of a process, rendering, hashing, the disk cache, merging into a database. All on the processor.
+// What the framework itself costs: looking a warm kernel up, predicting for what nobody tuned,
+// launching through the library beside a direct call of the same function, the warm start of a
+// process, rendering, hashing, the disk cache, merging into a database. All on the processor.
 //
-// With `--start CACHE_FOLDER` the program is the process whose warm start is measured: it prints the seconds per kernel.
+// With `--start CACHE_FOLDER` the program is the process whose warm start is measured: it prints
+// the seconds per kernel.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -27,14 +29,16 @@
 namespace hone {
 namespace {
 
-// One of each family and precision: what a small application uses; and last, the shortest launch that makes sense.
+// One of each family and precision: what a small application uses; and last, the shortest launch
+// that makes sense.
 constexpr std::array problem_texts{
     "gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=20 nz=20",   "gauss_seidel_27 stencil=variable precision=f64 nx=20 ny=20 nz=20",
     "dg_volume equation=acoustics_3d order=2 precision=f32 elements=500", "dg_volume equation=maxwell_3d order=3 precision=f64 elements=500",
     "dg_volume equation=acoustics_3d order=1 precision=f32 elements=16",
 };
 
-// What an application holds for as long as it runs. The cache folder lives as long as the benchmarks.
+// What an application holds for as long as it runs. The cache folder lives as long as the
+// benchmarks.
 struct Application {
     DiskCache cache;
     std::unique_ptr<Backend> backend;
@@ -61,7 +65,8 @@ void warm_lookup(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(application().library.kernel(problem));
 }
 
-// Looking up what nobody tuned, among the results for an H200: a prediction, for a small space and for large ones.
+// Looking up what nobody tuned, among the results for an H200: a prediction, for a small space and
+// for large ones.
 constexpr std::array untuned_texts{
     "batched_gemm form=nn b=each update=set precision=f64 m=24 n=24 k=24 batch=100000",
     "acoustics_staggered kernel=step dimension=3 order=16 precision=f64 nx=256 ny=256 nz=256",
@@ -151,8 +156,8 @@ class Launches {
     std::vector<Call> calls_;
 };
 
-// Both ways in turns, so that a clock that changes or another program's load meets both. Time: a launch through the library; `by_hand` and
-// `ratio`: medians over the turns.
+// Both ways in turns, so that a clock that changes or another program's load meets both. Time: a
+// launch through the library; `by_hand` and `ratio`: medians over the turns.
 void launch(benchmark::State& state) {
     Launches launches(problem_texts[static_cast<std::size_t>(state.range(0))]);
     constexpr int launches_per_turn = 20;
@@ -236,7 +241,8 @@ Record result_of(int number) {
     return record;
 }
 
-// One more result into a file that holds so many: all of them are read, checked, sorted and written.
+// One more result into a file that holds so many: all of them are read, checked, sorted and
+// written.
 void merge(benchmark::State& state) {
     const TemporaryFolder folder;
     const auto results = [](int first, int count) {

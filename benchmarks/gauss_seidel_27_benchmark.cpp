@@ -1,6 +1,8 @@
-// The tuned Gauss-Seidel sweep beside the best plain kernel. On CUDA: one thread per point of a colour, caches only, eight launches, stencil by
-// value, the best of several block shapes, for the constant stencil; the other kinds are reported against the ceiling alone. On the processor: the
-// loop nest that one would write, a parallel one per colour, all neighbours written out, compiled with the same options.
+// The tuned Gauss-Seidel sweep beside the best plain kernel. On CUDA: one thread per point of a
+// colour, caches only, eight launches, stencil by value, the best of several block shapes, for the
+// constant stencil; the other kinds are reported against the ceiling alone. On the processor: the
+// loop nest that one would write, a parallel one per colour, all neighbours written out, compiled
+// with the same options.
 #include <fmt/format.h>
 
 #include <algorithm>

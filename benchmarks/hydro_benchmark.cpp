@@ -1,13 +1,16 @@
-// The application `hydro` whole: time steps of Sedov's blast in three dimensions, Q2-Q1 and Q4-Q3, by all cores of the processor, by the GPU, and by
-// both with balanced corner forces; and what these steps cost in energy. The same steps each time: the norm of the energies after them must be the
-// same. Speed-up, powerup and greenup (tuner/sharing/greenup.hpp) are over the processor alone. The processor is a part of every way, since it drives
-// the GPU: its meter counts in all three, the GPU's in the last two. Without a GPU the processor shares with itself, which shows nothing but that it
-// works.
+// The application `hydro` whole: time steps of Sedov's blast in three dimensions, Q2-Q1 and Q4-Q3,
+// by all cores of the processor, by the GPU, and by both with balanced corner forces; and what
+// these steps cost in energy. The same steps each time: the norm of the energies after them must be
+// the same. Speed-up, powerup and greenup (tuner/sharing/greenup.hpp) are over the processor alone.
+// The processor is a part of every way, since it drives the GPU: its meter counts in all three, the
+// GPU's in the last two. Without a GPU the processor shares with itself, which shows nothing but
+// that it works.
 //
 //     hydro_benchmark [--orders=2,4] [--zones=32,16] [--steps=20] [--warm_up=5] [--mass=elements|rows] [Google Benchmark's flags, as
 //                     --benchmark_out=hydro.json]
 //
-// `zones` along an axis, one number for each order. Environment: HONE_DEVICE (default "best") and HONE_DB (default "tuning_db/records").
+// `zones` along an axis, one number for each order. Environment: HONE_DEVICE (default "best") and
+// HONE_DB (default "tuning_db/records").
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

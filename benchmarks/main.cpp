@@ -71,7 +71,8 @@ int run(int argc, char** argv, const std::string& name) {
         return 0;
     }
     if (own.instead && own.instead()) return 0;
-    // Google Benchmark reads what is not the program's own, and keeps the first word for its report.
+    // Google Benchmark reads what is not the program's own, and keeps the first word for its
+    // report.
     std::vector<std::string> rest = app.remaining();
     std::vector<char*> words{argv[0]};
     for (std::string& word : rest) words.push_back(word.data());

@@ -6,7 +6,8 @@
 #include "generator/error.hpp"
 
 namespace hone::benchmarks {
-// Not a namespace without a name: State has members of these types, and g++ 13 fails on that where sources are compiled together.
+// Not a namespace without a name: State has members of these types, and g++ 13 fails on that where
+// sources are compiled together.
 namespace mkl_detail {
 
 // oneMKL's enumerations and structures (mkl_spblas.h).

@@ -1,5 +1,6 @@
-// The tuned 7-point operator beside a plain kernel: one thread per cell through the caches on CUDA (the best of several block shapes), a triple loop
-// over the cells on the processor; both with the product p . w. The halves of a solver's iteration, alone and in turn, are reported against the
+// The tuned 7-point operator beside a plain kernel: one thread per cell through the caches on CUDA
+// (the best of several block shapes), a triple loop over the cells on the processor; both with the
+// product p . w. The halves of a solver's iteration, alone and in turn, are reported against the
 // ceiling: 12 words per cell and iteration, 10 with scalar coefficients.
 #include <fmt/format.h>
 

@@ -1,8 +1,10 @@
-// The Poisson solver on tuned kernels beside conjugate gradients on cuSPARSE and cuBLAS: -Laplace u = f on n^3 cells with zeros beyond and random f,
-// to |r| = 1e-8 |f|, from the first iteration to the last synchronisation, in turns. Ours: conjugate gradients with the polynomial preconditioner and
-// without, with a field for the diagonal (12 words per cell and iteration) and with four numbers (10). On the processor ours run alone. What is going
-// on is told on standard error. --n=N chooses the largest grid, --rounds=N how often each of the shorter rows is repeated; --benchmark_filter takes
-// rows out, as everywhere.
+// The Poisson solver on tuned kernels beside conjugate gradients on cuSPARSE and cuBLAS: -Laplace u
+// = f on n^3 cells with zeros beyond and random f, to |r| = 1e-8 |f|, from the first iteration to
+// the last synchronisation, in turns. Ours: conjugate gradients with the polynomial preconditioner
+// and without, with a field for the diagonal (12 words per cell and iteration) and with four
+// numbers (10). On the processor ours run alone. What is going on is told on standard error. --n=N
+// chooses the largest grid, --rounds=N how often each of the shorter rows is repeated;
+// --benchmark_filter takes rows out, as everywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +57,8 @@ DeviceArray random_field(Backend& backend, Precision precision, int n) {
     return field;
 }
 
-// -Laplace with cells of width 1 and zeros beyond; the diagonal as one word, so that nothing as large as the grid is made on the host.
+// -Laplace with cells of width 1 and zeros beyond; the diagonal as one word, so that nothing as
+// large as the grid is made on the host.
 PoissonSystem system_of(const std::string& coefficients, const std::string& precision, int n) {
     PoissonSystem system{coefficients, "dirichlet", precision, n, n, n, {}, {}, {}, {6}, false};
     system.cx.assign(coefficients == "scalar" ? 1 : static_cast<std::size_t>(n), -1);
@@ -63,9 +66,10 @@ PoissonSystem system_of(const std::string& coefficients, const std::string& prec
     return system;
 }
 
-// What a row takes on the device: the right-hand side; seven fields of each of our three solvers, and two more for the diagonal of those that have it
-// as a field; the rival's matrix with seven entries a row, its row starts and four vectors. A sixteenth more for all that is small, and for its
-// buffers.
+// What a row takes on the device: the right-hand side; seven fields of each of our three solvers,
+// and two more for the diagonal of those that have it as a field; the rival's matrix with seven
+// entries a row, its row starts and four vectors. A sixteenth more for all that is small, and for
+// its buffers.
 std::int64_t device_bytes(Precision precision, int n, bool rival) {
     const std::int64_t cells = std::int64_t{n} * n * n, word = bytes_per_word(precision);
     const std::int64_t fields = 1 + 3 * 7 + 2 * 2;

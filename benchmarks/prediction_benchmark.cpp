@@ -1,5 +1,6 @@
-// How good first answers without tuning are: every record's problem is looked up as if neither it nor another size of it had been tuned. What is
-// predicted then runs beside the tuned configuration, the nearest neighbour's alone, and the safe one; in turns, in one process.
+// How good first answers without tuning are: every record's problem is looked up as if neither it
+// nor another size of it had been tuned. What is predicted then runs beside the tuned
+// configuration, the nearest neighbour's alone, and the safe one; in turns, in one process.
 //
 //     prediction_benchmark --every=5     every fifth record of this device model
 #include <fmt/format.h>
@@ -90,7 +91,8 @@ class Means {
     std::map<std::string, std::vector<std::array<double, 3>>> groups_;
 };
 
-/// A problem's arrays on the device. Where none holds integers any words do: no time depends on them.
+/// A problem's arrays on the device. Where none holds integers any words do: no time depends on
+/// them.
 std::vector<DeviceArray> arrays_of(const Problem& problem, std::optional<Workload> workload) {
     Backend& backend = DeviceBench::instance().backend();
     std::vector<DeviceArray> arrays;
@@ -109,7 +111,8 @@ std::vector<DeviceArray> arrays_of(const Problem& problem, std::optional<Workloa
     return arrays;
 }
 
-/// Workloads of the cases whose arrays hold integers: made side by side, a few ahead of the one that is measured.
+/// Workloads of the cases whose arrays hold integers: made side by side, a few ahead of the one
+/// that is measured.
 class Workloads {
   public:
     std::optional<Workload> take(const std::vector<Case>& cases, std::size_t number) {

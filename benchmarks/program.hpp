@@ -11,14 +11,16 @@
 
 namespace hone::benchmarks {
 
-/// An option of a program's own, beside those of Google Benchmark. Numbers are above 0, lists are separated by commas.
+/// An option of a program's own, beside those of Google Benchmark. Numbers are above 0, lists are
+/// separated by commas.
 struct Option {
     std::string name;  ///< "--shapes"
     std::string help;
     std::variant<bool*, int*, std::uint64_t*, std::vector<int>*, std::string*> value;  ///< holds the default
 };
 
-/// One benchmark program; all share `main`, which reads the options, has the benchmarks registered and runs them.
+/// One benchmark program; all share `main`, which reads the options, has the benchmarks registered
+/// and runs them.
 struct Program {
     std::string purpose;  ///< for --help: a sentence or two
     std::vector<Option> options = {};

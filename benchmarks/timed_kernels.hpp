@@ -17,8 +17,8 @@ struct TimedKernel {
     std::string name;
     Grade grade = Grade::none;
 
-    /// For this device: another size of the problem will do. With Grade::none it runs by the family's safe configuration, with
-    /// Grade::predicted by what other problems suggest.
+    /// For this device: another size of the problem will do. With Grade::none it runs by the
+    /// family's safe configuration, with Grade::predicted by what other problems suggest.
     bool tuned() const { return grade == Grade::exact || grade == Grade::nearest_size; }
 };
 
@@ -41,12 +41,14 @@ inline std::string grades_of(const std::vector<TimedKernel>& kernels) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The name of a ratio between times of these kernels (and of rivals that nobody tunes): with a `*` where one of them is not tuned.
+/// The name of a ratio between times of these kernels (and of rivals that nobody tunes): with a `*`
+/// where one of them is not tuned.
 inline std::string ratio_name(const std::string& name, const std::vector<TimedKernel>& kernels) {
     return all_tuned(kernels) ? name : name + "*";
 }
 
-/// Ratios rival / ours of one group of problems, summed up: those of tuned kernels, and by themselves those that are marked.
+/// Ratios rival / ours of one group of problems, summed up: those of tuned kernels, and by
+/// themselves those that are marked.
 class RatioSummary {
   public:
     explicit RatioSummary(std::string name) : name_(std::move(name)) {}
@@ -55,8 +57,8 @@ class RatioSummary {
 
     void add(double ratio, const std::vector<TimedKernel>& kernels) { (all_tuned(kernels) ? tuned_ : marked_).push_back(ratio); }
 
-    /// "drawn: 198 shapes, rival / ours 2.53 in the geometric mean, ..."; where some are marked, a line of theirs and what the mark means. Empty
-    /// without ratios.
+    /// "drawn: 198 shapes, rival / ours 2.53 in the geometric mean, ..."; where some are marked, a
+    /// line of theirs and what the mark means. Empty without ratios.
     std::string text() const {
         std::string text = line(name_, tuned_);
         if (!marked_.empty()) text += line(name_ + "*", marked_) + fmt::format("*: {}\n", untuned_note);

@@ -1,4 +1,5 @@
-// Acoustic waves in layered ground: a Ricker source, receivers, absorbing boundaries; in 2D or 3D, with the kernels of family acoustics_staggered.
+// Acoustic waves in layered ground: a Ricker source, receivers, absorbing boundaries; in 2D or 3D,
+// with the kernels of family acoustics_staggered.
 //
 //     acoustics [--model FILE | --homogeneous 2000] [--dimension 2|3] [--output FOLDER] ...
 //     acoustics --generate FILE [--seed 1] ...          writes a Marmousi-like model and ends
@@ -189,7 +190,8 @@ void describe(const Model& model, const Options& options, const Survey& survey, 
                survey.ricker.frequency, survey.receivers.size(), hone::text::duration(time_step(model, options.waves)));
 }
 
-// Where nobody says how many steps a pass has: the fastest by the first rank's records, as far as ranks have layers for it.
+// Where nobody says how many steps a pass has: the fastest by the first rank's records, as far as
+// ranks have layers for it.
 int chosen_levels(const hone::Database& database, const hone::Backend& backend, const Model& model, const WaveSettings& settings,
                   const Survey& survey, Communicator& ranks) {
     int levels = settings.exchange_every > 1 ? 1 : fastest_levels(database, backend, model, settings, survey);

@@ -1,8 +1,10 @@
-// An application that wants nothing of hone but products of many small matrices: metric tensors G_i = J_i^T J_i of random Jacobians, and G_i x_i.
+// An application that wants nothing of hone but products of many small matrices: metric tensors G_i
+// = J_i^T J_i of random Jacobians, and G_i x_i.
 //
 //     batched --dimension 3 --batch 200000 --tune 10
 //
-// Every word is checked against plain loops, whose time is printed beside that of the chosen kernels.
+// Every word is checked against plain loops, whose time is printed beside that of the chosen
+// kernels.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,7 +34,8 @@ struct Settings {
     double tune = 0;
 };
 
-// Memory of the device that holds the application's words; an application that has its own passes its own pointers.
+// Memory of the device that holds the application's words; an application that has its own passes
+// its own pointers.
 hone::DeviceArray on_device(hone::Backend& backend, const std::vector<double>& words) {
     hone::DeviceArray array(backend, static_cast<std::int64_t>(words.size() * sizeof(double)));
     backend.copy(array.data(), words.data(), array.bytes());
@@ -91,7 +94,8 @@ bool run(const Settings& settings) {
     const int d = settings.dimension;
     const auto count = static_cast<std::size_t>(settings.batch);
     const auto words = static_cast<std::size_t>(d);
-    // What to compute: J^T J for every point, and a matrix times a vector. How, is the session's business.
+    // What to compute: J^T J for every point, and a matrix times a vector. How, is the session's
+    // business.
     const std::string metric = fmt::format("batched_gemm form=tn m={0} n={0} k={0} batch={1}", d, settings.batch);
     const std::string action = fmt::format("batched_gemv m={0} n={0} batch={1}", d, settings.batch);
     if (settings.tune > 0) tune(settings, {metric, action});

@@ -1,9 +1,10 @@
-// An application with a kernel family of its own: heat in a cube, computed by a kernel that hone tunes like one of its own families.
+// An application with a kernel family of its own: heat in a cube, computed by a kernel that hone
+// tunes like one of its own families.
 //
 //     heat --size 128 --tune 5 --db tuned
 //
-// It tunes unless the database knows its problem, looks the kernel up, takes some time steps, and compares them with the exact solution of the
-// scheme.
+// It tunes unless the database knows its problem, looks the kernel up, takes some time steps, and
+// compares them with the exact solution of the scheme.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -38,7 +39,8 @@ struct Settings {
     std::filesystem::path database;  // empty: the default
 };
 
-/// Tunes the problem in worker processes, which are this program again (see main), and keeps what was found.
+/// Tunes the problem in worker processes, which are this program again (see main), and keeps what
+/// was found.
 void tune(const hone::Families& families, const hone::Problem& problem, const hone::Device& device, const hone::DiskCache& cache,
           const std::filesystem::path& folder, const Settings& settings) {
     hone::WorkerEvaluator evaluator({.device = device, .cache = cache.folder()});
@@ -60,7 +62,8 @@ void tune(const hone::Families& families, const hone::Problem& problem, const ho
     found.merge_into(folder);
 }
 
-/// sin(pi x) sin(pi y) sin(pi z) at the points, 0 on the boundary. The scheme multiplies it by 1 - 12 rate sin^2(pi h / 2) in each step.
+/// sin(pi x) sin(pi y) sin(pi z) at the points, 0 on the boundary. The scheme multiplies it by 1 -
+/// 12 rate sin^2(pi h / 2) in each step.
 std::vector<double> first_temperature(std::int64_t size) {
     const std::int64_t row = size + 2;
     std::vector<double> u(static_cast<std::size_t>(row * row * row), 0.0);
@@ -108,7 +111,8 @@ bool run(hone::Backend& backend, const std::shared_ptr<const hone::Kernel>& kern
 
 int main(int argc, char** argv) try {
     const hone::Families families({heat::heat_7()});
-    // Tuning starts this program as its worker; a candidate that crashes or hangs takes that process with it and nothing else.
+    // Tuning starts this program as its worker; a candidate that crashes or hangs takes that
+    // process with it and nothing else.
     if (argc > 1 && std::string(argv[1]) == "worker") return hone::worker_main(families);
 
     Settings settings;

@@ -1,8 +1,10 @@
-// A time loop whose every step is shared by two devices, in the ratio that ends both at the same moment; the ratio is found while the loop runs.
+// A time loop whose every step is shared by two devices, in the ratio that ends both at the same
+// moment; the ratio is found while the loop runs.
 //
 //     hybrid [--device DEVICE] [--db FOLDER]
 //
-// The device's partner is the processor; with --device cpu the processor shares with itself. The result must be that of one device alone.
+// The device's partner is the processor; with --device cpu the processor shares with itself. The
+// result must be that of one device alone.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -79,7 +81,8 @@ int main(int argc, char** argv) try {
     // The same steps by the plain loops.
     for (int i = 0; i < periods * steps_per_period; ++i) family.reference(problem, arrays(alone), 0, family.range(problem));
     const double error = hone::largest_difference(shared.arrays[0], alone.arrays[0]);
-    // A sweep passes at most half of an inherited error on, so all steps together err by at most twice what one may.
+    // A sweep passes at most half of an inherited error on, so all steps together err by at most
+    // twice what one may.
     fmt::print("largest difference from one device: {:.2g}\n", error);
     return error <= 2 * shared.tolerance ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,11 +1,13 @@
-// Shocks and vortices in gases on meshes that move with them: high-order Lagrangian hydrodynamics with the corner_force kernels.
+// Shocks and vortices in gases on meshes that move with them: high-order Lagrangian hydrodynamics
+// with the corner_force kernels.
 //
 //     hydro [--problem sedov|triple-point|taylor-green|sod|noh] [--dimension 2|3] [--order 2] [--zones 16,16 | --mesh FILE.mesh] ...
 //
 //     mpirun -n 4 hydro --zones 64,64                        ranks in processes, each with a part of the mesh (docs/many-devices.md)
 //     hydro --device cuda:0,cuda:1 --split mesh              ranks in threads of this process
 //
-// docs/simulate-shocks.md tells what can be done with it. Exit code 0: the checks printed at the end hold; 1: one does not; 2: wrong input.
+// docs/simulate-shocks.md tells what can be done with it. Exit code 0: the checks printed at the
+// end hold; 1: one does not; 2: wrong input.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -336,7 +338,8 @@ void print_parts(const ZonePart& part) {
     fmt::print("\n");
 }
 
-// A rank's part of the mesh, on a device of its own. What is known of places is checked by runs on one rank; total energy here, too.
+// A rank's part of the mesh, on a device of its own. What is known of places is checked by runs on
+// one rank; total energy here, too.
 int run_part(Options& options, const Case& about, Communicator& ranks) {
     if (options.corner_force == "reference")
         throw hone::Error("--corner-force reference", fmt::format("there are {} ranks", ranks.size()), "start one, or use kernels");

@@ -28,18 +28,21 @@ int main(int argc, char** argv) try {
         "  lookup --device cpu --db tuned    on the processor, with the results in tuned");
     CLI11_PARSE(app, argc, argv);
 
-    // The application's one door: a device, what is known about it, and the library over both. Without settings it is hone::Session session(device).
+    // The application's one door: a device, what is known about it, and the library over both.
+    // Without settings it is hone::Session session(device).
     hone::Session session(device, {.database = records});
 
-    // What to compute; how to compute it is the library's business. The grade says how well the tuned results fit.
+    // What to compute; how to compute it is the library's business. The grade says how well the
+    // tuned results fit.
     const auto kernel = session.kernel("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
     fmt::print("{} on {}: {} ({})\n", kernel->problem().key(), session.device().fingerprint.name, kernel->match().config.key(),
                to_string(kernel->match().grade));
 
     hone::Backend& backend = session.backend();
 
-    // The application's own data and device memory, in the layout that the problem states (kernel->source().arrays describes it). An application that
-    // has device memory already passes its pointers, on the processor any pointers.
+    // The application's own data and device memory, in the layout that the problem states
+    // (kernel->source().arrays describes it). An application that has device memory already passes
+    // its pointers, on the processor any pointers.
     std::array<hone::DeviceArray, 3> arrays;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const hone::ArraySpec& spec = kernel->source().arrays[i];

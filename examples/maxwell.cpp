@@ -1,11 +1,13 @@
-// Electromagnetic waves (or sound) on an unstructured mesh, by nodal discontinuous Galerkin with the kernels of the dg families, and how fast.
+// Electromagnetic waves (or sound) on an unstructured mesh, by nodal discontinuous Galerkin with
+// the kernels of the dg families, and how fast.
 //
 //     maxwell [--equation maxwell_3d|maxwell_2d_tm|acoustics_3d] [--order 3] [--cells 8 | --mesh FILE.msh] [--time 0.5] ...
 //
 //     mpirun -n 4 maxwell --cells 32              ranks in processes, each with a part of the mesh (docs/many-devices.md)
 //     maxwell --device cuda:0,cuda:1              ranks in threads of this process
 //
-// docs/solve-maxwell.md tells what can be done with it. Exit code 0: the checks printed at the end hold; 1: one does not; 2: wrong input.
+// docs/solve-maxwell.md tells what can be done with it. Exit code 0: the checks printed at the end
+// hold; 1: one does not; 2: wrong input.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -219,7 +221,8 @@ void write_energy(const Options& options, const WaveRunResult& result) {
         write_chart(options.chart_file, {"Energy of " + options.equation, "time", "energy", false, {{"energy", result.energy}}});
 }
 
-// Upwind fluxes take energy, and the time stepper takes a little; rounding alone may add, in proportion to the sums behind a sample.
+// Upwind fluxes take energy, and the time stepper takes a little; rounding alone may add, in
+// proportion to the sums behind a sample.
 bool check_energy(const Options& options, const WaveRunResult& result) {
     const double unit = options.precision == "f32" ? 0x1p-24 : 0x1p-53;
     const double allowed = 64 * unit;

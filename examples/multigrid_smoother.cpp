@@ -1,5 +1,6 @@
-// Solves -Laplace u = 3 pi^2 sin(pi x) sin(pi y) sin(pi z) on the unit cube with the Gauss-Seidel sweeps of family gauss_seidel_27: by sweeps alone,
-// whose errors are known exactly, and as the smoother of multigrid.
+// Solves -Laplace u = 3 pi^2 sin(pi x) sin(pi y) sin(pi z) on the unit cube with the Gauss-Seidel
+// sweeps of family gauss_seidel_27: by sweeps alone, whose errors are known exactly, and as the
+// smoother of multigrid.
 //
 //     multigrid_smoother [--size 63] [--stencil all|constant|semi_constant|variable|symmetric] [--operator trilinear|seven_point] ...
 //
@@ -105,7 +106,8 @@ void sweep(Run& run, SmoothedGrid& grid, const std::string& stencil) {
     const double updates = std::pow(grid.problem().n, 3) * run.options.sweeps;
     seconds = all_reduce(run.ranks, hone::Reduction::largest, seconds);
     if (run.speaks()) fmt::print("{:.3g} M updates/s\n", updates / seconds * 1e-6);
-    // Thirty roundings of numbers below 2 per update, each colour inherits those of the ones before it, and no sweep makes an error larger.
+    // Thirty roundings of numbers below 2 per update, each colour inherits those of the ones before
+    // it, and no sweep makes an error larger.
     const double allowed = 8 * 60 * run.unit() * run.options.sweeps;
     run.check(difference <= allowed, fmt::format("{} sweeps follow the theory within {:.1e}, allowed {:.1e}", stencil, difference, allowed));
     run.curves.push_back(computed_curve);
@@ -148,8 +150,9 @@ void cycle(Run& run, Multigrid& multigrid, const std::string& stencil) {
     run.curves.push_back(curve);
 }
 
-// The error of the plain sweeps in the middle plane, and everywhere: what multigrid leaves to coarse grids is smooth but for the colours. Of each
-// rank its planes, with the one above, which both parts of an image have that meet there.
+// The error of the plain sweeps in the middle plane, and everywhere: what multigrid leaves to
+// coarse grids is smooth but for the colours. Of each rank its planes, with the one above, which
+// both parts of an image have that meet there.
 void write_files(const Run& run, const SmoothedGrid& grid) {
     const std::filesystem::path folder = run.options.output;
     std::filesystem::create_directories(folder);

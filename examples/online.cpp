@@ -1,8 +1,10 @@
-// An application that computes while its kernel gets better: a plain time loop around OnlineTuner, for any family.
+// An application that computes while its kernel gets better: a plain time loop around OnlineTuner,
+// for any family.
 //
 //     online --problem "gauss_seidel_27 stencil=constant precision=f64 nx=64 ny=64 nz=64" --steps 2000 --device cpu --db tuned
 //
-// The same steps then run untuned, with the safe configuration, with the one that was found and with --best, for their times and results.
+// The same steps then run untuned, with the safe configuration, with the one that was found and
+// with --best, for their times and results.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -110,7 +112,8 @@ int main(int argc, char** argv) try {
     const hone::Workload workload = families.of(problem).workload(problem, 1);
     Arrays arrays(*backend, workload);
 
-    // What an application adds: a tuner before its time loop, one line in place of the launch, and a report if it likes.
+    // What an application adds: a tuner before its time loop, one line in place of the launch, and
+    // a report if it likes.
     hone::OnlineTuner tuner(*backend, families, folder, problem, arrays.pointers, settings);
     backend->synchronise();
     const double begin = now();
@@ -120,8 +123,9 @@ int main(int argc, char** argv) try {
     tuner.finish();
     const hone::OnlineReport report = tuner.report();
 
-    // The untuned run must come to the same result. Kernels differ in the order of their sums alone, by no more in a step than they were verified
-    // to; where a step starts from the one before, that adds up.
+    // The untuned run must come to the same result. Kernels differ in the order of their sums
+    // alone, by no more in a step than they were verified to; where a step starts from the one
+    // before, that adds up.
     hone::KernelLibrary library(*backend, hone::Database(families), families);
     const hone::SearchSpace space = families.of(problem).space(problem, backend->device().limits);
     Arrays untuned(*backend, workload);

@@ -1,8 +1,10 @@
-// Solves a Poisson equation on a box: -Laplace u = f, by conjugate gradients with the kernels of family poisson7, and says how fast.
+// Solves a Poisson equation on a box: -Laplace u = f, by conjugate gradients with the kernels of
+// family poisson7, and says how fast.
 //
 //     poisson [--size 128] [--method polynomial|jacobi|none] [--boundary periodic|dirichlet|neumann] [--precision f32|f64] ...
 //
-// The right-hand side is that of a known solution, or random. Exit code 0: it converged, and the checks printed at the end hold.
+// The right-hand side is that of a known solution, or random. Exit code 0: it converged, and the
+// checks printed at the end hold.
 //
 //     mpirun -n 4 poisson --size 256              ranks in processes, each with a part of the planes (docs/many-devices.md)
 //     poisson --size 512 --device cuda:0,cuda:1   ranks in threads of this process
@@ -81,7 +83,8 @@ void declare(CLI::App& app, Options& options) {
         "and its middle plane as solution.png)");
 }
 
-// A function of one coordinate from 0 to `length` that the boundary allows, and its second derivative, at the centre of cell number n.
+// A function of one coordinate from 0 to `length` that the boundary allows, and its second
+// derivative, at the centre of cell number n.
 struct Profile {
     std::string boundary;
     double width;  ///< of a cell, where all are 1 long. Walls of the dirichlet box are where the cells beyond have their centres.
@@ -233,14 +236,15 @@ double largest_error(const Case& of, const std::vector<double>& x, Communicator&
 bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
     const double unit = options.precision == "f32" ? 0x1p-24 : 0x1p-53;
     const double residual = solver.true_residual(of.right_hand_side, x);
-    // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about the longest side's
-    // square.
+    // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times
+    // the condition number, about the longest side's square.
     const double longest = std::max(options.size, options.planes);
     const double allowed = 2 * options.settings.tolerance + 10 * unit * longest * longest;
     return report(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed), ranks);
 }
 
-// Errors against the known solution here and with cells of twice the width: a quarter, where rounding does not hide it.
+// Errors against the known solution here and with cells of twice the width: a quarter, where
+// rounding does not hide it.
 bool check_order(hone::Session& session, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
     const double fine = largest_error(of, x, ranks);
     const Case half = make_case(options, options.size / 2, options.planes / 2, ranks);

@@ -1,5 +1,6 @@
-// Incompressible flow in a periodic box: the Taylor-Green vortex, in two dimensions an exact solution, in three the classic way into turbulence. A
-// small fractional-step solver on a staggered mesh around examples/poisson's pressure solver.
+// Incompressible flow in a periodic box: the Taylor-Green vortex, in two dimensions an exact
+// solution, in three the classic way into turbulence. A small fractional-step solver on a staggered
+// mesh around examples/poisson's pressure solver.
 //
 //     taylor_green [--dimension 2|3] [--cells 32] [--viscosity 0.01] [--time 4] [--output FOLDER] ...
 //
@@ -71,7 +72,8 @@ struct History {
     std::vector<FlowSums> sums;
 };
 
-// Pictures, and files of the velocity with their times. Each rank writes its planes; the first one, which has the lowest, the pictures.
+// Pictures, and files of the velocity with their times. Each rank writes its planes; the first one,
+// which has the lowest, the pictures.
 class Frames {
   public:
     Frames(const Options& options, Communicator& ranks) : options_(options), ranks_(ranks) {
@@ -190,7 +192,8 @@ bool check_all(const Flow& flow, const History& history, const Options& options,
     bool good = check_run(flow, history, options, 2 * options.flow.divergence + 16 * (single ? 0x1p-24 : 0x1p-53));
     if (options.flow.dimension == 2) {
         const double error = largest_difference(flow.velocity(), taylor_green(flow.mesh(), options.time, options.flow.viscosity));
-        // The discrete Laplacian of this field decays too slowly by the factor (sin(h/2) / (h/2))^2 = 1 - h^2 / 12 + ...
+        // The discrete Laplacian of this field decays too slowly by the factor (sin(h/2) / (h/2))^2
+        // = 1 - h^2 / 12 + ...
         const double h = flow.mesh().h, allowed = 2 * options.flow.viscosity * options.time * h * h / 12 * 1.1 + (single ? 1e-5 : 1e-8);
         good = report(error <= allowed, fmt::format("exact solution: largest error {:.2e}, allowed {:.2e}", error, allowed)) && good;
     }

@@ -26,7 +26,8 @@ void lower(Number& limit, Number to) {
     if (to > 0 && (limit == 0 || to < limit)) limit = to;
 }
 
-// What a version calls a group's limit of memory, its use, and in memory.stat the part of the use that the system can drop at once.
+// What a version calls a group's limit of memory, its use, and in memory.stat the part of the use
+// that the system can drop at once.
 struct MemoryFiles {
     const char* limit;
     const char* used;
@@ -74,7 +75,8 @@ std::vector<fs::path> cgroup_folders(const fs::path& root) {
         std::string names = line.substr(first + 1, second - first - 1);
         std::vector<fs::path> bases{mounted / (names.empty() ? "unified" : names)};
         if (names.empty()) bases.push_back(mounted);
-        // Inside a container the path may be the host's, and only the group that is mounted can be seen: its folder is read in any case.
+        // Inside a container the path may be the host's, and only the group that is mounted can be
+        // seen: its folder is read in any case.
         for (; !names.empty(); names.erase(0, std::min(names.find(','), names.size() - 1) + 1))
             bases.push_back(mounted / names.substr(0, names.find(',')));
         for (const fs::path& base : bases) {

@@ -10,8 +10,9 @@
 
 namespace hone::inline v0_1 {
 
-/// A configuration says how to compute. It has a value for every tunable of a search space, in the space's order; in a space of forms its first value
-/// is that of `form`, and the others are those of this form's tunables.
+/// A configuration says how to compute. It has a value for every tunable of a search space, in the
+/// space's order; in a space of forms its first value is that of `form`, and the others are those
+/// of this form's tunables.
 class Config {
   public:
     Config() = default;

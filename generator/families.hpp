@@ -15,18 +15,20 @@ class Families {
     auto begin() const { return families_.begin(); }
     auto end() const { return families_.end(); }
 
-    /// The family of that name, or the only one that is a version of it ("jacobi:3fa91c02" for "jacobi"). Throws Error, naming the nearest, for an
-    /// unknown name.
+    /// The family of that name, or the only one that is a version of it ("jacobi:3fa91c02" for
+    /// "jacobi"). Throws Error, naming the nearest, for an unknown name.
     const Family& find(std::string_view name) const;
     const Family& of(const Problem& problem) const { return find(problem.family()); }
 
-    /// Checks every value against the family's declaration and adds the fallbacks. Throws Error naming parameter, value and what is allowed.
+    /// Checks every value against the family's declaration and adds the fallbacks. Throws Error
+    /// naming parameter, value and what is allowed.
     Problem make_problem(std::string_view family, const std::vector<Assignment>& parameters) const;
 
     /// One problem, as on the command line: `family name=value ...`.
     Problem parse_problem(std::string_view text) const;
 
-    /// Several problems: a value may be a list `a,b` or a range `1..10`; the product of all, in order.
+    /// Several problems: a value may be a list `a,b` or a range `1..10`; the product of all, in
+    /// order.
     std::vector<Problem> parse_problems(std::string_view text) const;
 
   private:

@@ -32,8 +32,9 @@ std::int64_t physical_memory() {
 constexpr std::size_t large_page = std::size_t{2} << 20, small_page = std::size_t{4} << 10;
 constexpr std::size_t alignment = 256;
 
-// Where a large array begins: one place of a small page after the other, each on the next page, for caches that look at more of an address.
-// Seventeen: whoever allocates others between a kernel's arrays, two or four for each, comes through all places, too.
+// Where a large array begins: one place of a small page after the other, each on the next page, for
+// caches that look at more of an address. Seventeen: whoever allocates others between a kernel's
+// arrays, two or four for each, comes through all places, too.
 std::size_t next_place() {
     constexpr unsigned places = small_page / alignment + 1;
     static std::atomic<unsigned> turn{0};
@@ -78,7 +79,8 @@ void* allocate_host_memory(std::int64_t bytes, const std::string& what) {
         if (large) before = next_place();
         const std::size_t unit = large ? large_page : alignment, rounded = (before + wanted + unit - 1) / unit * unit;
         memory = static_cast<char*>(std::aligned_alloc(unit, rounded));
-        // Stencils walk over many rows at once, each on another page: large pages spare the address look-ups.
+        // Stencils walk over many rows at once, each on another page: large pages spare the address
+        // look-ups.
         if (memory != nullptr && large) madvise(memory, rounded, MADV_HUGEPAGE);
     }
     if (memory == nullptr)

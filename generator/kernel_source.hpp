@@ -11,8 +11,9 @@ namespace hone::inline v0_1 {
 
 enum class Access { in, out, inout };
 
-/// Which words of an array belong to which unit of a family's range. Unit i has, for every block o, the words
-/// [offset + o * block_stride + i * words_per_unit, + words_per_unit). Words of no unit (boundary layers) are never written by a step.
+/// Which words of an array belong to which unit of a family's range. Unit i has, for every block o,
+/// the words [offset + o * block_stride + i * words_per_unit, + words_per_unit). Words of no unit
+/// (boundary layers) are never written by a step.
 struct Slices {
     std::int64_t words_per_unit = 0;  ///< 0: not divided; every part of the range reads all of it
     std::int64_t offset = 0;
@@ -22,8 +23,8 @@ struct Slices {
     bool operator==(const Slices&) const = default;
 };
 
-/// Alignment in bytes that CUDA kernels ask of arrays where they move several values at once: the widest access of a thread, and what bulk
-/// copies need.
+/// Alignment in bytes that CUDA kernels ask of arrays where they move several values at once: the
+/// widest access of a thread, and what bulk copies need.
 constexpr int vector_alignment = 16;
 
 /// An array that the application owns, in the layout that the *problem* states.
@@ -40,18 +41,23 @@ struct ArraySpec {
     std::int64_t values = 0;                 ///< its length in values of another type than the problem's precision; 0: all that fit into the words
 };
 
-/// Whether the array holds 32-bit integers, as its shape says ("[rows+1] int32"), and no values of the problem's precision.
+/// Whether the array holds 32-bit integers, as its shape says ("[rows+1] int32"), and no values of
+/// the problem's precision.
 bool holds_integers(const ArraySpec& array);
-/// The type of its values, as its shape says: integers, "[rows] float32" or "[rows] float64", else those of the problem's precision.
+/// The type of its values, as its shape says: integers, "[rows] float32" or "[rows] float64", else
+/// those of the problem's precision.
 ValueType value_type_of(const ArraySpec& array, Precision precision);
-/// How many values of that type it has, and their bytes: all of its memory that is anybody's. `words` may end up to a word behind them.
+/// How many values of that type it has, and their bytes: all of its memory that is anybody's.
+/// `words` may end up to a word behind them.
 std::int64_t value_count(const ArraySpec& array, Precision precision);
 std::int64_t bytes_of(const ArraySpec& array, Precision precision);
 
-/// The array with the strides of a dense one of these extents, slowest first, its number of values, and vector_alignment.
+/// The array with the strides of a dense one of these extents, slowest first, its number of values,
+/// and vector_alignment.
 ArraySpec laid_out(ArraySpec array, const std::vector<std::int64_t>& extents, std::int64_t origin = 0);
 
-/// An array that belongs to the kernel: operator tables, packed stencils, scratch. Allocated and filled once per binding.
+/// An array that belongs to the kernel: operator tables, packed stencils, scratch. Allocated and
+/// filled once per binding.
 struct TableSpec {
     std::string name;
     std::int64_t words = 0;
@@ -67,7 +73,8 @@ struct ScalarSpec {
 
 using Dim3 = std::array<std::int64_t, 3>;
 
-/// One launch of a plan. On the CPU only `entry` and `constants` matter: an entry runs over its whole range by itself.
+/// One launch of a plan. On the CPU only `entry` and `constants` matter: an entry runs over its
+/// whole range by itself.
 struct Launch {
     std::string entry;
     Dim3 grid{1, 1, 1};   ///< blocks; the entry at `range_axis` is replaced by the range's share
@@ -78,7 +85,8 @@ struct Launch {
     std::vector<int> constants;     ///< trailing arguments of this launch, e.g. the colour
 };
 
-/// Operations and bytes of one time step over the whole problem, from formulas, whatever form of kernel runs.
+/// Operations and bytes of one time step over the whole problem, from formulas, whatever form of
+/// kernel runs.
 struct Counts {
     double updates = 0;     ///< grid-point updates, elements, ...
     std::string unit;       ///< the name of an update: "updates", "elements"
@@ -86,11 +94,12 @@ struct Counts {
     double bytes = 0;       ///< compulsory memory traffic
 };
 
-/// The kernel that a family generates for a problem and a configuration: source text, and how to run it.
+/// The kernel that a family generates for a problem and a configuration: source text, and how to
+/// run it.
 ///
 /// Every entry point is `extern "C"` and has the same arguments in this order:
-/// the arrays, the tables (pointers), the arrays taken by value (a struct of the array's words each), the scalars, `first`, `last` (the range), the
-/// constants of its launch (all `int`).
+/// the arrays, the tables (pointers), the arrays taken by value (a struct of the array's words
+/// each), the scalars, `first`, `last` (the range), the constants of its launch (all `int`).
 struct KernelSource {
     std::string text;
     Target target = Target::cpu;
@@ -98,8 +107,9 @@ struct KernelSource {
     std::vector<std::string> entries;
     std::vector<ArraySpec> arrays;
     std::vector<TableSpec> tables;
-    /// Numbers of small arrays that entries also take by value. They are copied once per binding and by `prepare`, and passed with every launch.
-    /// A multiply-add on a CUDA device reads such words straight from constant memory.
+    /// Numbers of small arrays that entries also take by value. They are copied once per binding
+    /// and by `prepare`, and passed with every launch. A multiply-add on a CUDA device reads such
+    /// words straight from constant memory.
     std::vector<int> by_value;
     std::vector<ScalarSpec> scalars;
     std::vector<Launch> prepare;     ///< fills the tables from the arrays; run once per binding and after an array that is kept so changed
@@ -107,7 +117,8 @@ struct KernelSource {
     double executed_operations = 0;  ///< operations that this form really executes in one step
 };
 
-/// Bytes that the address of an array of this source must be a multiple of: its alignment for CUDA, the size of a value on processors.
+/// Bytes that the address of an array of this source must be a multiple of: its alignment for CUDA,
+/// the size of a value on processors.
 int address_multiple(const KernelSource& source, const ArraySpec& array);
 
 }  // namespace hone::inline v0_1

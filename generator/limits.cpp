@@ -13,7 +13,8 @@ struct Architecture {
     int multiprocessors;
 };
 
-// CUDA C++ Programming Guide, table "Technical specifications per compute capability"; multiprocessors of the largest chip.
+// CUDA C++ Programming Guide, table "Technical specifications per compute capability";
+// multiprocessors of the largest chip.
 constexpr std::array architectures{
     Architecture{70, 2048, 96, 96, 80},     Architecture{75, 1024, 64, 64, 72},    Architecture{80, 2048, 163, 164, 108},
     Architecture{86, 1536, 99, 100, 84},    Architecture{89, 1536, 99, 100, 144},  Architecture{90, 2048, 227, 228, 132},

@@ -4,7 +4,8 @@
 
 namespace hone::inline v0_1 {
 
-/// The limits of a device that constraints of a search space need. They are known for an architecture without having the device.
+/// The limits of a device that constraints of a search space need. They are known for an
+/// architecture without having the device.
 struct Limits {
     Target target = Target::cpu;
     int architecture = 0;                     ///< CUDA: compute capability times ten (90 for sm_90); CPU: 0
@@ -20,10 +21,12 @@ struct Limits {
     int cache_bytes = 1 << 20;                ///< CPU: L2 per core; CUDA: L2
 };
 
-/// Limits of a CUDA architecture given as 80, 86, 89, 90, 100, 120, ...; an unknown newer one gets the safest known values.
+/// Limits of a CUDA architecture given as 80, 86, 89, 90, 100, 120, ...; an unknown newer one gets
+/// the safest known values.
 Limits cuda_limits(int architecture);
 
-/// Limits that hold on any x86-64 or Arm processor; the CPU backend refines them for the machine it runs on.
+/// Limits that hold on any x86-64 or Arm processor; the CPU backend refines them for the machine it
+/// runs on.
 Limits cpu_limits();
 
 }  // namespace hone::inline v0_1

@@ -22,12 +22,13 @@ struct ProblemParameter {
     std::string fallback;            ///< value when it is left out; empty: it must be given
 };
 
-/// A problem says what to compute: a family and a value for each of its parameters. It is an immutable, hashable, ordered value.
+/// A problem says what to compute: a family and a value for each of its parameters. It is an
+/// immutable, hashable, ordered value.
 ///
 ///     const auto problem = built_in_families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96");
 ///
-/// Construct through `Families::make_problem` or `Families::parse_problem` (generator/families.hpp), which check every value against the family's
-/// declaration.
+/// Construct through `Families::make_problem` or `Families::parse_problem`
+/// (generator/families.hpp), which check every value against the family's declaration.
 class Problem {
   public:
     Problem() = default;
@@ -60,8 +61,8 @@ class Problem {
     std::size_t hash_ = 0;
 };
 
-/// Sum over the extents of |log2(a/b)|; 0 for equal sizes. Axis by axis, because 512 x 512 x 8 is not near 128 x 128 x 128.
-/// Requires equal class keys.
+/// Sum over the extents of |log2(a/b)|; 0 for equal sizes. Axis by axis, because 512 x 512 x 8 is
+/// not near 128 x 128 x 128. Requires equal class keys.
 double extent_distance(const Problem& a, const Problem& b);
 
 }  // namespace hone::inline v0_1

@@ -10,7 +10,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A value of an expression: true or false, a whole number, a number, a text or a list (tuples count as lists).
+/// A value of an expression: true or false, a whole number, a number, a text or a list (tuples
+/// count as lists).
 struct PythonValue {
     using List = std::vector<PythonValue>;
     std::variant<bool, std::int64_t, double, std::string, List> held;
@@ -21,16 +22,18 @@ struct PythonValue {
     std::string key() const;                          ///< the same text for equal values, and for these only
 };
 
-/// The part of Python's expressions that search spaces are described with, parsed once and evaluated many times, by code of ours: nothing in a file
-/// is ever run by Python or a shell.
+/// The part of Python's expressions that search spaces are described with, parsed once and
+/// evaluated many times, by code of ours: nothing in a file is ever run by Python or a shell.
 ///
 ///     const PythonExpression rule("32 <= block_size_x * block_size_y <= 1024", "space.json:12");
 ///     rule.evaluate([&](const std::string& name) { return value_of(name); }).truth();
 ///
-/// There are: whole numbers, numbers, texts, True, False, names; + - * / // % **, comparisons and their chains, in and not in; and, or, not; a if c
-/// else b; lists, tuples, `[e for i in list if c]`; min, max, abs, int, float, len, sum, range, list; brackets. There is nothing else: no attributes,
-/// no indices, no other functions, no assignments. What is missing is an Error that names it, at parsing; division by zero, texts in arithmetic,
-/// whole numbers beyond 64 bits and lists of over 100 000 values, and more than a million steps, are Errors when evaluated.
+/// There are: whole numbers, numbers, texts, True, False, names; + - * / // % **, comparisons and
+/// their chains, in and not in; and, or, not; a if c else b; lists, tuples, `[e for i in list if
+/// c]`; min, max, abs, int, float, len, sum, range, list; brackets. There is nothing else: no
+/// attributes, no indices, no other functions, no assignments. What is missing is an Error that
+/// names it, at parsing; division by zero, texts in arithmetic, whole numbers beyond 64 bits and
+/// lists of over 100 000 values, and more than a million steps, are Errors when evaluated.
 class PythonExpression {
   public:
     using Lookup = std::function<PythonValue(const std::string&)>;

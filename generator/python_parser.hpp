@@ -20,7 +20,8 @@ struct PythonExpression::Node {
     std::unordered_set<std::string> fast = {};  ///< of a constant list: its elements' keys
 };
 
-/// The tree of an expression (see PythonExpression). Throws Error with `where` for what is not one, and for one that is too long or too deep.
+/// The tree of an expression (see PythonExpression). Throws Error with `where` for what is not one,
+/// and for one that is too long or too deep.
 PythonExpression::Node parse_python(std::string_view text, const std::string& where);
 
 }  // namespace hone::inline v0_1

@@ -4,8 +4,9 @@
 
 namespace hone::inline v0_1 {
 
-/// A well mixed number from a counter, so that every word of an array can be made independently and in any order.
-/// Source: G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 (SplitMix64).
+/// A well mixed number from a counter, so that every word of an array can be made independently and
+/// in any order. Source: G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number
+/// Generators, OOPSLA 2014 (SplitMix64).
 constexpr std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -69,7 +69,8 @@ class Renderer {
   public:
     Renderer(const Holes& holes, const Flags& flags) : holes_(holes), flags_(flags) {}
 
-    // Adds a text, each line `indent` further to the right; where it is not `wanted`, what it names counts as named all the same.
+    // Adds a text, each line `indent` further to the right; where it is not `wanted`, what it names
+    // counts as named all the same.
     void add(const Source& source, std::size_t indent, bool wanted) {
         const std::pair<std::string, int> place{source.file, source.line};
         if (std::find(open_.begin(), open_.end(), place) != open_.end())
@@ -104,7 +105,8 @@ class Renderer {
 
         Error error(const std::string& found, const std::string& remedy) const { return Error(fmt::format("{}:{}", file, line), found, remedy); }
     };
-    // An `if` whose end has not come: whether the text around it is wanted, and that from the last line `if` or `else` on.
+    // An `if` whose end has not come: whether the text around it is wanted, and that from the last
+    // line `if` or `else` on.
     struct Choice {
         Place place;
         bool around, flag;

@@ -6,10 +6,12 @@
 
 namespace hone::inline v0_1 {
 
-/// Random words for a large array: they repeat with a prime period, so that the array is filled at the rate of copying.
+/// Random words for a large array: they repeat with a prime period, so that the array is filled at
+/// the rate of copying.
 ///
-/// An access that goes wrong by less than the period, or by any number of rows or planes (whose lengths are no multiples of that prime), meets
-/// another word, so what a kernel does with it shows as it would on words that never repeat. An array that is shorter than the period has no word
+/// An access that goes wrong by less than the period, or by any number of rows or planes (whose
+/// lengths are no multiples of that prime), meets another word, so what a kernel does with it shows
+/// as it would on words that never repeat. An array that is shorter than the period has no word
 /// twice.
 ///
 ///     const RepeatedWords<float> words(array.words(), [&](std::int64_t word) { return random_word(seed, word); });
@@ -17,7 +19,8 @@ namespace hone::inline v0_1 {
 template <typename Real>
 class RepeatedWords {
   public:
-    /// The largest prime below 2^18: a megabyte of f32, which stays in a core's cache while large arrays are filled from it.
+    /// The largest prime below 2^18: a megabyte of f32, which stays in a core's cache while large
+    /// arrays are filled from it.
     static constexpr std::int64_t period = 262139;
 
     /// For an array of `words`; `make(word)` is its word of that number, a double.

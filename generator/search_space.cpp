@@ -49,7 +49,8 @@ void merge(Tunable& tunable, const Tunable& other) {
     if (all_numbers(tunable.values)) std::sort(tunable.values.begin(), tunable.values.end());
 }
 
-// The number of a form's assignments that agree in everything that a constraint reads, and in what stands before.
+// The number of a form's assignments that agree in everything that a constraint reads, and in what
+// stands before.
 std::int64_t shared_assignments(const std::vector<Tunable>& tunables, const Constraint& constraint) {
     if (constraint.reads.empty()) return 1;
     std::size_t last = 0;
@@ -301,7 +302,8 @@ Config SearchSpace::completed(const Config& config) const {
 }
 
 Config SearchSpace::translated(const Config& config) const {
-    // A tunable of former times may have had the name, and a form's, too: then the form has not changed.
+    // A tunable of former times may have had the name, and a form's, too: then the form has not
+    // changed.
     const FormSpace* const same = form_of(config);
     const auto form = std::find_if(forms_.begin(), forms_.end(),
                                    [&](const FormSpace& one) { return (same == nullptr || same == &one) && one.former && one.former(config); });

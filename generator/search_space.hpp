@@ -12,7 +12,8 @@
 
 namespace hone::inline v0_1 {
 
-/// One tunable: its name, what it does, and the values worth trying (at least one, all numbers or all words).
+/// One tunable: its name, what it does, and the values worth trying (at least one, all numbers or
+/// all words).
 struct Tunable {
     std::string name;
     std::string help;
@@ -24,10 +25,12 @@ struct Tunable {
 /// A rule that is decided before anything is compiled.
 struct Constraint {
     std::string name;
-    /// Why the configuration breaks the rule ("196608 bytes of shared memory, the device has 101376"), or nothing.
+    /// Why the configuration breaks the rule ("196608 bytes of shared memory, the device has
+    /// 101376"), or nothing.
     std::function<std::optional<std::string>(const Config&)> violation;
-    /// The only tunables that it looks at; none: perhaps all. It is asked once for all configurations that agree in these and in what stands before
-    /// the last of them. So spaces of millions are enumerated in a moment.
+    /// The only tunables that it looks at; none: perhaps all. It is asked once for all
+    /// configurations that agree in these and in what stands before the last of them. So spaces of
+    /// millions are enumerated in a moment.
     std::vector<std::string> reads = {};
 };
 
@@ -37,44 +40,53 @@ struct Rejection {
     std::string reason;
 };
 
-/// The configurations of one form of a kernel: the product of its tunables' values less what its constraints reject.
+/// The configurations of one form of a kernel: the product of its tunables' values less what its
+/// constraints reject.
 struct FormSpace {
     std::string name;  ///< the value of `form`; empty: the space has this form only, and its configurations have no `form`
     std::string help = {};
     std::vector<Tunable> tunables = {};
     std::vector<Constraint> constraints = {};
     std::vector<Assignment> safe = {};  ///< where a search enters the form; runs wherever the form does
-    /// Whether a configuration that is complete in none of today's forms is of this one: of the time before its family had forms. What it says of the
-    /// form's own tunables is kept, the rest is left out. Empty: there were none.
+    /// Whether a configuration that is complete in none of today's forms is of this one: of the
+    /// time before its family had forms. What it says of the form's own tunables is kept, the rest
+    /// is left out. Empty: there were none.
     std::function<bool(const Config&)> former = {};
 };
 
-/// The configurations of one problem on one device: the union of its forms' products less what their constraints reject. Most spaces have one form.
+/// The configurations of one problem on one device: the union of its forms' products less what
+/// their constraints reject. Most spaces have one form.
 ///
 ///     SearchSpace space({{"block_x", "threads along x", numbers({16, 32, 64})}, ...}, {constraint, ...}, safe_assignments);
 ///     if (auto rejection = space.check(config)) fmt::print("{}: {}\n", rejection->constraint, rejection->reason);
 ///
-/// With several forms a configuration begins with `form=NAME`, followed by values for this form's tunables and no other.
+/// With several forms a configuration begins with `form=NAME`, followed by values for this form's
+/// tunables and no other.
 class SearchSpace {
   public:
     SearchSpace() = default;
-    /// One form. `safe` runs on every device and at every size. Throws Error when it is not a member of the space.
+    /// One form. `safe` runs on every device and at every size. Throws Error when it is not a
+    /// member of the space.
     SearchSpace(std::vector<Tunable> tunables, std::vector<Constraint> constraints, std::vector<Assignment> safe);
-    /// Forms with different names. The safe configuration is that of `form`. Throws Error when it is no member, and when a tunable of two forms has
-    /// numbers in one and words in the other, or different explanations.
+    /// Forms with different names. The safe configuration is that of `form`. Throws Error when it
+    /// is no member, and when a tunable of two forms has numbers in one and words in the other, or
+    /// different explanations.
     SearchSpace(std::vector<FormSpace> forms, const std::string& form);
 
-    /// The space of exactly these members (indices, ascending), for example those that were measured. Neither `check` nor `members` walks the
-    /// product then. Throws Error when `safe` is not one of them.
+    /// The space of exactly these members (indices, ascending), for example those that were
+    /// measured. Neither `check` nor `members` walks the product then. Throws Error when `safe` is
+    /// not one of them.
     static SearchSpace of_members(std::vector<Tunable> tunables, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe);
     static SearchSpace of_members(std::vector<FormSpace> forms, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe);
 
     const std::vector<FormSpace>& forms() const { return forms_; }
     /// The form of a configuration, or nullptr when it has none of this space.
     const FormSpace* form_of(const Config& config) const;
-    /// Where a search enters a form: its safe configuration, begun with `form=` where the space has forms.
+    /// Where a search enters a form: its safe configuration, begun with `form=` where the space has
+    /// forms.
     Config entry(const FormSpace& form) const;
-    /// The tunables of all forms, each once, with all values that it has in any of them. In a space of forms the first is `form`.
+    /// The tunables of all forms, each once, with all values that it has in any of them. In a space
+    /// of forms the first is `form`.
     const std::vector<Tunable>& tunables() const { return tunables_; }
     const Config& safe() const { return safe_; }
 
@@ -85,26 +97,30 @@ class SearchSpace {
     /// The inverse of `at`. Throws Error when a value is not among its tunable's values.
     std::int64_t index_of(const Config& config) const;
 
-    /// For each of `tunables()`, the position of the assignment's value in its list; the number of its values where the assignment's form does not
-    /// have it.
+    /// For each of `tunables()`, the position of the assignment's value in its list; the number of
+    /// its values where the assignment's form does not have it.
     std::vector<std::size_t> levels(std::int64_t index) const;
     /// The inverse of `levels`, or nothing where no assignment has these values.
     std::optional<std::int64_t> index_of(const std::vector<std::size_t>& levels) const;
 
-    /// The first constraint that `config` breaks, or nothing when it is a member. A missing, unknown or out-of-range value is a
-    /// rejection too, so whatever comes from a file or a command line is safe to check here.
+    /// The first constraint that `config` breaks, or nothing when it is a member. A missing,
+    /// unknown or out-of-range value is a rejection too, so whatever comes from a file or a command
+    /// line is safe to check here.
     std::optional<Rejection> check(const Config& config) const;
 
-    /// Translates a configuration from a record or journal of an older hone: tunables that did not exist then get their `former` values, and one that
-    /// is of before its family had forms becomes one of the form that it was. The result may still be no member. Any other configuration is returned
-    /// unchanged.
+    /// Translates a configuration from a record or journal of an older hone: tunables that did not
+    /// exist then get their `former` values, and one that is of before its family had forms becomes
+    /// one of the form that it was. The result may still be no member. Any other configuration is
+    /// returned unchanged.
     Config completed(const Config& config) const;
 
-    /// Indices of all members, ascending. Several threads call `stop`; once it returns true, the result has only some of them.
+    /// Indices of all members, ascending. Several threads call `stop`; once it returns true, the
+    /// result has only some of them.
     std::vector<std::int64_t> members(const std::function<bool()>& stop = {}) const;
 
-    /// Assignments `first` to `first + count` of the product: one member, or as many as break the same constraint for the same reason (some may break
-    /// others, too). `config` is the first of them.
+    /// Assignments `first` to `first + count` of the product: one member, or as many as break the
+    /// same constraint for the same reason (some may break others, too). `config` is the first of
+    /// them.
     struct Run {
         std::int64_t first, count;
         const Config& config;
@@ -113,8 +129,9 @@ class SearchSpace {
     /// Visits the product's assignments from `first` to `last` in runs.
     void walk(std::int64_t first, std::int64_t last, const std::function<void(const Run&)>& visit) const;
 
-    /// Reads "block_x=32,z_block=16"; what is left out is taken from `safe()`, or from the safe configuration of the form that the text names. Throws
-    /// Error for an unknown name or value, naming the nearest; does not apply the constraints.
+    /// Reads "block_x=32,z_block=16"; what is left out is taken from `safe()`, or from the safe
+    /// configuration of the form that the text names. Throws Error for an unknown name or value,
+    /// naming the nearest; does not apply the constraints.
     Config parse(std::string_view text) const;
 
   private:
@@ -133,7 +150,8 @@ class SearchSpace {
     std::size_t own_values(const FormSpace& form) const { return form.name.empty() ? 0 : 1; }
     std::vector<Assignment> assignments(std::size_t form, std::int64_t index) const;
     void advance(std::size_t form, Config& config) const;
-    /// A configuration of the time before there were forms, as one of the form that it was; unchanged when it was of none.
+    /// A configuration of the time before there were forms, as one of the form that it was;
+    /// unchanged when it was of none.
     Config translated(const Config& config) const;
     Rejection no_form(const Config& config) const;
     std::string form_names() const;

@@ -184,7 +184,8 @@ class Drawing {
     }
 
   private:
-    // As wide as the title and the longest name in the legend need, with letters as wide as most are.
+    // As wide as the title and the longest name in the legend need, with letters as wide as most
+    // are.
     double wide() const {
         constexpr double title_letter = 8.5;
         double longest = 0;

@@ -32,23 +32,26 @@ struct SvgChart {
     bool may_be_empty = false;  ///< without a point that can be shown the frame alone is drawn
 };
 
-/// Takes the words that the names of all series have in common, but the faint ones, out of these and puts them behind the title: what is left tells
-/// them apart, and fits a legend. A lone series needs no name then.
+/// Takes the words that the names of all series have in common, but the faint ones, out of these
+/// and puts them behind the title: what is left tells them apart, and fits a legend. A lone series
+/// needs no name then.
 void tell_apart(SvgChart& chart);
 
-/// Where the bars of a series stand around their names, and how wide they are, both as parts of the distance between two names. Series that are faint
-/// have none.
+/// Where the bars of a series stand around their names, and how wide they are, both as parts of the
+/// distance between two names. Series that are faint have none.
 struct BarPlace {
     double middle = 0;
     double width = 0;
 };
 BarPlace bar_place(const SvgChart& chart, std::size_t series);
 
-/// One SVG document. Text is escaped, whatever it holds. Throws Error when no point can be shown, unless the chart may be empty.
+/// One SVG document. Text is escaped, whatever it holds. Throws Error when no point can be shown,
+/// unless the chart may be empty.
 std::string svg(const SvgChart& chart);
 
-/// A chart of many values in a few lanes, one below the other: a dot for each value, a row of dots for each group of a lane, and a mark at the
-/// median of a group. A vertical line marks a value to compare with. The axis starts at zero.
+/// A chart of many values in a few lanes, one below the other: a dot for each value, a row of dots
+/// for each group of a lane, and a mark at the median of a group. A vertical line marks a value to
+/// compare with. The axis starts at zero.
 ///
 ///     svg({"Kernels", "% of ceiling", 100, {{"stencil", {{"tuned", {97, 91}}, {"plain", {40, 38}}}}}});
 struct StripChart {
@@ -67,7 +70,8 @@ struct StripChart {
 
 std::string svg(const StripChart& chart);
 
-/// About `count` round numbers that cover [low, high]: 1, 2 or 5 times a power of ten apart. Requires low < high.
+/// About `count` round numbers that cover [low, high]: 1, 2 or 5 times a power of ten apart.
+/// Requires low < high.
 std::vector<double> round_ticks(double low, double high, int count);
 
 }  // namespace hone::inline v0_1

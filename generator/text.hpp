@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-/// Text for people, from numbers: three significant digits and a unit that suits them. Pure functions.
+/// Text for people, from numbers: three significant digits and a unit that suits them. Pure
+/// functions.
 namespace hone::inline v0_1::text {
 
 /// "1.94 ms", "35.0 s", "4m 05s", "2h 10m".
@@ -24,7 +25,8 @@ std::string bar(double fraction, int width);
 int display_width(std::string_view text);
 /// The first `columns` columns of UTF-8 text.
 std::string cut(const std::string& text, int columns);
-/// Breaks text at spaces into lines of at most `width` columns, each but the first indented by `indent`. A longer word has a line of its own.
+/// Breaks text at spaces into lines of at most `width` columns, each but the first indented by
+/// `indent`. A longer word has a line of its own.
 std::string wrapped(std::string_view text, int width, int indent = 0);
 
 }  // namespace hone::inline v0_1::text

@@ -78,7 +78,8 @@ bool of_preprocessor(std::string_view line) {
     return trimmed(line).substr(0, 1) == "#";
 }
 
-// Whether a brace below the line belongs to its end: it is neither empty, a statement, a comment nor for the preprocessor.
+// Whether a brace below the line belongs to its end: it is neither empty, a statement, a comment
+// nor for the preprocessor.
 bool opens_a_block(std::string_view line) {
     const std::string_view text = trimmed(line);
     if (text.empty() || of_preprocessor(text) || read(text).comment != std::string_view::npos) return false;
@@ -99,7 +100,8 @@ std::optional<int> rank_of(std::string_view line, std::size_t space) {
     return {};
 }
 
-// The space behind the head of `for (...) statement` and its like; nothing where there is no statement in the line.
+// The space behind the head of `for (...) statement` and its like; nothing where there is no
+// statement in the line.
 std::optional<std::size_t> end_of_head(std::string_view line, const Code& code) {
     constexpr std::array heads{"for (", "if (", "while (", "else if (", "} else if ("};
     if (std::none_of(heads.begin(), heads.end(), [&](std::string_view head) { return trimmed(line).substr(0, head.size()) == head; })) return {};
@@ -138,7 +140,8 @@ std::optional<Break> best_break(std::string_view line, const Code& code) {
     return best;
 }
 
-// Lines of words, the first behind `first` and the others behind `more`. Of a command a word may end with a comma: then the next one belongs to it.
+// Lines of words, the first behind `first` and the others behind `more`. Of a command a word may
+// end with a comma: then the next one belongs to it.
 void add_words(std::vector<std::string>& lines, const std::vector<std::string_view>& words, const std::string& first, const std::string& more,
                bool command = false) {
     std::string line = first;
@@ -240,7 +243,8 @@ std::size_t end_of_quote(std::string_view text, std::size_t begin) {
     return i < text.size() && text[i] == '\n' ? i : std::min(i + 1, text.size());
 }
 
-// Behind the comment or white space at `begin`, a continued line's end being of the latter; `begin` where there is neither.
+// Behind the comment or white space at `begin`, a continued line's end being of the latter; `begin`
+// where there is neither.
 std::size_t end_of_gap(std::string_view text, std::size_t begin) {
     const std::string_view two = text.substr(begin, 2);
     if (two == "//") return std::min(text.find('\n', begin), text.size());

@@ -54,10 +54,12 @@ constexpr ValueType value_type_of(Precision precision) {
     return precision == Precision::f32 ? ValueType::f32 : ValueType::f64;
 }
 
-/// The candidate nearest to `text` by edit distance, or of the same meaning (double: f64), or an empty string when none is near.
+/// The candidate nearest to `text` by edit distance, or of the same meaning (double: f64), or an
+/// empty string when none is near.
 std::string nearest_word(std::string_view text, const std::vector<std::string>& candidates);
 
-/// "did you mean gauss_seidel_27? ", or an empty string when no candidate is near: the start of a remedy in an Error.
+/// "did you mean gauss_seidel_27? ", or an empty string when no candidate is near: the start of a
+/// remedy in an Error.
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates);
 
 /// The value of type T, a number's or a word's, that is assigned to `name`, or nothing.
@@ -68,7 +70,8 @@ const T* value_of(const std::vector<Assignment>& assignments, std::string_view n
     return nullptr;
 }
 
-/// The value assigned to `name`. Both throw Error, naming `where`, when `name` is absent or of the other type.
+/// The value assigned to `name`. Both throw Error, naming `where`, when `name` is absent or of the
+/// other type.
 std::int64_t integer_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
 const std::string& word_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
 

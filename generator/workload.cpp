@@ -16,7 +16,8 @@
 namespace hone::inline v0_1 {
 namespace {
 
-// Whether all words have the same bits, and none is infinite. Most arrays are those that a kernel only reads: this is all that is asked of them.
+// Whether all words have the same bits, and none is infinite. Most arrays are those that a kernel
+// only reads: this is all that is asked of them.
 template <typename Real>
 bool same_words(std::span<const Real> a, std::span<const Real> b) {
     using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;

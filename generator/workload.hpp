@@ -50,7 +50,8 @@ class HostArray {
     }
 
     HostArray copy() const;
-    /// Sets every byte to poison_byte, so that a kernel that uses or forgets a value shows it: NaN, where they are no integers.
+    /// Sets every byte to poison_byte, so that a kernel that uses or forgets a value shows it: NaN,
+    /// where they are no integers.
     void poison(ValueType type = ValueType::f64);
 
   private:
@@ -62,15 +63,16 @@ class HostArray {
     std::unique_ptr<void, Free> storage_;
 };
 
-/// The byte that fills an array of such values before a step that has to write it: the values are NaN, or integers -2139062144, which no
-/// result is meant to be (-1 may be one).
+/// The byte that fills an array of such values before a step that has to write it: the values are
+/// NaN, or integers -2139062144, which no result is meant to be (-1 may be one).
 constexpr unsigned char poison_byte(ValueType type) {
     return type == ValueType::i32 ? 0x80 : 0xff;
 }
 
 /// Real data for a problem: what one time step starts from and what it must end with.
 ///
-/// Words that the step must not touch (boundary, padding) are part of the comparison; padding holds NaN, so that a kernel that reads it shows it.
+/// Words that the step must not touch (boundary, padding) are part of the comparison; padding holds
+/// NaN, so that a kernel that reads it shows it.
 struct Workload {
     std::vector<HostArray> arrays;    ///< one per ArraySpec, in order; `out` arrays hold NaN
     std::vector<HostArray> expected;  ///< one per ArraySpec: after one step by the reference; empty (0 words) for `in` arrays
@@ -79,18 +81,20 @@ struct Workload {
     std::string tolerance_reason;     ///< the derivation, in one line
 };
 
-/// A difference that was found in an array, as a part of what is allowed there, times `tolerance`: so one number says of all arrays how far they are
-/// off.
+/// A difference that was found in an array, as a part of what is allowed there, times `tolerance`:
+/// so one number says of all arrays how far they are off.
 double weighed(double difference, double tolerance, const std::vector<double>& tolerances, std::size_t array);
 
-/// Fills an array from its first `period` units of `words` each, so that a reference need compute no more than these.
+/// Fills an array from its first `period` units of `words` each, so that a reference need compute
+/// no more than these.
 void repeat(HostArray& array, std::int64_t words, std::int64_t period);
 
-/// How n roundings add up, in units of the unit roundoff: 8 sqrt(n) at most, but for a probability of 2 exp(-32) (Higham & Mary, SIAM J. Sci.
-/// Comput. 41, 2019), and n at worst.
+/// How n roundings add up, in units of the unit roundoff: 8 sqrt(n) at most, but for a probability
+/// of 2 exp(-32) (Higham & Mary, SIAM J. Sci. Comput. 41, 2019), and n at worst.
 double rounding_steps(double n);
 
-/// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is infinite; two NaN are equal (untouched padding).
+/// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is
+/// infinite; two NaN are equal (untouched padding).
 double largest_difference(const HostArray& a, const HostArray& b);
 /// The largest difference of two arrays, whose values have the type that the specification says.
 double largest_difference(const ArraySpec& array, const HostArray& a, const HostArray& b);

@@ -15,7 +15,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A queue of work on a device: the application's own CUstream or cudaStream_t, or null for the default stream. Ignored by the CPU.
+/// A queue of work on a device: the application's own CUstream or cudaStream_t, or null for the
+/// default stream. Ignored by the CPU.
 struct Stream {
     void* handle = nullptr;
 };
@@ -34,11 +35,13 @@ class Module {
     virtual ~Module() = default;
     /// Handle of an entry point, for `launch`. Throws Error when there is none of that name.
     virtual int entry(const std::string& name) const = 0;
-    /// Queues one launch. `arguments` point at the values of the entry's parameters, as for cuLaunchKernel. Throws Error when the device refuses it.
+    /// Queues one launch. `arguments` point at the values of the entry's parameters, as for
+    /// cuLaunchKernel. Throws Error when the device refuses it.
     virtual void launch(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const = 0;
 };
 
-/// Times a stretch of a stream's work without waiting for it, as often as wanted. Used by one thread; the backend must outlive it.
+/// Times a stretch of a stream's work without waiting for it, as often as wanted. Used by one
+/// thread; the backend must outlive it.
 ///
 ///     watch->start(stream);
 ///     kernel.launch(arrays, stream);
@@ -50,7 +53,8 @@ class StopWatch {
     virtual ~StopWatch() = default;
     virtual void start(Stream stream) = 0;
     virtual void stop(Stream stream) = 0;
-    /// Seconds on the device between the last start and stop; nothing while the device has not passed both.
+    /// Seconds on the device between the last start and stop; nothing while the device has not
+    /// passed both.
     virtual std::optional<double> seconds() = 0;
     /// The same, and waits for it to end.
     virtual double wait() = 0;
@@ -58,8 +62,8 @@ class StopWatch {
 
 class PeerMemory;
 
-/// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and `largest_difference`, which one thread at a time
-/// may call.
+/// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and
+/// `largest_difference`, which one thread at a time may call.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -73,29 +77,34 @@ class Backend {
     virtual void* allocate_pinned(std::int64_t bytes) = 0;  ///< host memory that copies fast
     virtual void free_pinned(void* pointer) noexcept = 0;
 
-    /// Copies between any two of host and device memory, in stream order; `synchronise` before host memory is read or reused.
+    /// Copies between any two of host and device memory, in stream order; `synchronise` before host
+    /// memory is read or reused.
     virtual void copy(void* to, const void* from, std::int64_t bytes, Stream stream = {}) = 0;
     /// Sets every byte.
     virtual void fill(void* to, unsigned char byte, std::int64_t bytes, Stream stream = {}) = 0;
     virtual void synchronise(Stream stream = {}) = 0;
 
-    /// A queue beside the default stream, which does not wait for it; where the device may choose, its work comes first. The default stream where a
-    /// device has one queue alone, as the CPU. OwnStream gives it back.
+    /// A queue beside the default stream, which does not wait for it; where the device may choose,
+    /// its work comes first. The default stream where a device has one queue alone, as the CPU.
+    /// OwnStream gives it back.
     virtual Stream make_stream() { return {}; }
     virtual void free_stream(Stream) noexcept {}
-    /// What is queued on `later` from now on runs after all that is queued on `earlier` now. The host does not wait.
+    /// What is queued on `later` from now on runs after all that is queued on `earlier` now. The
+    /// host does not wait.
     virtual void order(Stream /*earlier*/, Stream /*later*/) {}
 
     /// Seconds that `work`, which queues launches on `stream`, takes on the device.
     virtual double seconds(Stream stream, const std::function<void()>& work) = 0;
     virtual std::unique_ptr<StopWatch> make_stop_watch() = 0;
-    /// Largest |a - b| of two device arrays, by the rule of `largest_difference` in generator/workload.hpp.
+    /// Largest |a - b| of two device arrays, by the rule of `largest_difference` in
+    /// generator/workload.hpp.
     virtual double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) = 0;
     double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
         return largest_difference(a, b, words, value_type_of(precision));
     }
 
-    /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where there is no way.
+    /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where
+    /// there is no way.
     virtual PeerMemory* peers() { return nullptr; }
 };
 
@@ -138,7 +147,8 @@ class OwnStream {
     ~OwnStream() { backend_.free_stream(stream_); }
 
     Stream get() const { return stream_; }
-    /// What is queued on it from now on runs after what is queued on the default stream now; and the other way round.
+    /// What is queued on it from now on runs after what is queued on the default stream now; and
+    /// the other way round.
     void follow() const { backend_.order({}, stream_); }
     void join() const { backend_.order(stream_, {}); }
 
@@ -147,10 +157,12 @@ class OwnStream {
     Stream stream_;
 };
 
-/// One row of the table of backends: how to find out whether a target is usable here, and how to make its backend.
+/// One row of the table of backends: how to find out whether a target is usable here, and how to
+/// make its backend.
 struct BackendEntry {
     Target target;
-    /// All devices of this target on this machine; empty with `missing` saying what to install or why there is none.
+    /// All devices of this target on this machine; empty with `missing` saying what to install or
+    /// why there is none.
     std::vector<Device> (*devices)(std::string& missing);
     std::unique_ptr<Backend> (*make)(int index, DiskCache& cache);
 };
@@ -164,11 +176,13 @@ struct DeviceName {
     int index = 0;
 };
 
-/// "cpu", "cuda" (its first device) or "cuda:1"; "gpu" is another word for "cuda". Throws Error for anything else, with the nearest name unless a
-/// name of the other target is as near. Whether there is such a device here is another question.
+/// "cpu", "cuda" (its first device) or "cuda:1"; "gpu" is another word for "cuda". Throws Error for
+/// anything else, with the nearest name unless a name of the other target is as near. Whether there
+/// is such a device here is another question.
 DeviceName parse_device_name(const std::string& name);
 
-/// `name` is a device's, or "best" (the first usable of the table). Throws Error saying what is missing.
+/// `name` is a device's, or "best" (the first usable of the table). Throws Error saying what is
+/// missing.
 std::unique_ptr<Backend> make_backend(const std::string& name, DiskCache& cache);
 
 }  // namespace hone::inline v0_1

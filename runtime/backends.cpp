@@ -21,7 +21,8 @@ constexpr std::array table{
 
 constexpr const char* device_names = "use cpu, cuda, cuda:1 or best; gpu is another word for cuda";
 
-// The nearest name. A GPU is never suggested to who may have meant the processor, nor the other way round: then nothing is.
+// The nearest name. A GPU is never suggested to who may have meant the processor, nor the other way
+// round: then nothing is.
 std::string suggestion(const std::string& word) {
     const std::vector<std::string> gpus{"cuda", "gpu"};
     const std::string nearest = nearest_word(word, {"cuda", "gpu", "cpu", "best"});

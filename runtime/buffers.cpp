@@ -56,7 +56,8 @@ HostBuffer::HostBuffer(Backend& backend, const RowLayout& layout, HostMemory mem
       data_(memory == HostMemory::pinned ? backend.allocate_pinned(std::max<std::int64_t>(layout.bytes(), 1))
                                          : allocate_host_memory(layout.bytes(), "host buffer of " + description(layout)),
             Free{&backend, memory}) {
-    // No bits of other data in the padding, which travels along; and the pages are there before anybody measures a copy.
+    // No bits of other data in the padding, which travels along; and the pages are there before
+    // anybody measures a copy.
     std::memset(data_.get(), 0, static_cast<std::size_t>(layout_.bytes()));
 }
 

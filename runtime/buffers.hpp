@@ -22,16 +22,19 @@ struct RowLayout {
 
 /// Rows without padding.
 RowLayout plain_rows(Precision precision, std::int64_t row_words, std::int64_t rows);
-/// Rows that each begin at a multiple of `alignment` bytes (128: a cache line of a GPU, two of a processor). Both throw Error for sizes below 0,
-/// sizes whose bytes exceed 2^63, or an alignment that is no power of two of at least a word and at most 256.
+/// Rows that each begin at a multiple of `alignment` bytes (128: a cache line of a GPU, two of a
+/// processor). Both throw Error for sizes below 0, sizes whose bytes exceed 2^63, or an alignment
+/// that is no power of two of at least a word and at most 256.
 RowLayout padded_rows(Precision precision, std::int64_t row_words, std::int64_t rows, std::int64_t alignment = 128);
 
-/// Where a host buffer lies: ordinary memory, or page-locked memory that copies at the full rate of the bus and alongside kernels.
+/// Where a host buffer lies: ordinary memory, or page-locked memory that copies at the full rate of
+/// the bus and alongside kernels.
 enum class HostMemory { pageable, pinned };
 
 std::string to_string(HostMemory memory);
 
-/// Rows in host memory, zero at first. Throws Error with the size asked for when there is no memory.
+/// Rows in host memory, zero at first. Throws Error with the size asked for when there is no
+/// memory.
 ///
 ///     const RowLayout layout = padded_rows(Precision::f32, nx + 2, (ny + 2) * (nz + 2));
 ///     HostBuffer host(backend, layout, HostMemory::pinned);
@@ -48,7 +51,8 @@ class HostBuffer {
     void* data() { return data_.get(); }
     const void* data() const { return data_.get(); }
 
-    /// The values of a row, without the padding. Throws Error when `Real` is not the layout's precision or there is no such row.
+    /// The values of a row, without the padding. Throws Error when `Real` is not the layout's
+    /// precision or there is no such row.
     template <typename Real>
     std::span<Real> row(std::int64_t index) {
         check(index, sizeof(Real));
@@ -73,7 +77,8 @@ class HostBuffer {
     std::unique_ptr<void, Free> data_;
 };
 
-/// Rows in device memory, uninitialised at first. Throws Error with the size asked for when there is no memory.
+/// Rows in device memory, uninitialised at first. Throws Error with the size asked for when there
+/// is no memory.
 class DeviceBuffer {
   public:
     /// The backend must outlive the buffer.
@@ -82,8 +87,8 @@ class DeviceBuffer {
     const RowLayout& layout() const { return layout_; }
     void* data() const { return array_.data(); }
 
-    /// Copies everything, padding too, as one transfer in stream order; `Backend::synchronise` before the host buffer is read or reused. Throws Error
-    /// when the layouts differ.
+    /// Copies everything, padding too, as one transfer in stream order; `Backend::synchronise`
+    /// before the host buffer is read or reused. Throws Error when the layouts differ.
     void upload(const HostBuffer& from, Stream stream = {});
     void download(HostBuffer& to, Stream stream = {}) const;
 

@@ -41,7 +41,8 @@ void make_private_folder(const fs::path& folder) {
     if (error) throw Error(folder.string(), error.message(), "choose another folder with HONE_CAPTURE_DIR");
 }
 
-// A file that appears with all of its contents or not at all. Several may write it: each has a temporary file of its own, and the last one's stays.
+// A file that appears with all of its contents or not at all. Several may write it: each has a
+// temporary file of its own, and the last one's stays.
 void write_private_file(const fs::path& file, std::string_view contents) {
     static std::atomic<unsigned> counter{0};
     const fs::path temporary = file.parent_path() / fmt::format(".{}.{}.{}", file.filename().string(), ::getpid(), counter.fetch_add(1));
@@ -72,8 +73,9 @@ std::string digest_of(const JsonPlace& place) {
     return digest;
 }
 
-// Relative changes far above the rounding of what is computed with them, so that sums of many values show them, and far below what changes more than
-// the last places of results. In units in the last place.
+// Relative changes far above the rounding of what is computed with them, so that sums of many
+// values show them, and far below what changes more than the last places of results. In units in
+// the last place.
 template <typename Real>
 constexpr Real nudge_units = sizeof(Real) == 4 ? 32 : 65536;
 
@@ -96,8 +98,9 @@ std::vector<void*> pointers_to(std::vector<HostArray>& arrays) {
     return pointers;
 }
 
-// What one unit in the last place of each input, up or down by chance, does to each array of the result of a whole step: the largest difference from
-// `expected`. NaN that the step must not touch are in both.
+// What one unit in the last place of each input, up or down by chance, does to each array of the
+// result of a whole step: the largest difference from `expected`. NaN that the step must not touch
+// are in both.
 std::vector<double> sensitivities_of_draw(const Family& family, const Problem& problem, const std::vector<HostArray>& before,
                                           const std::vector<HostArray>& expected, std::uint64_t seed) {
     const std::vector<ArraySpec> specs = family.arrays(problem);
@@ -137,8 +140,9 @@ double largest_of(const std::vector<double>& values) {
     return *std::max_element(values.begin(), values.end());
 }
 
-// How many times its sensitivity a family allows of each array of its own data. Results of one array may be sums of all that another has, and far
-// larger or smaller than that. An array that hangs on no rounding of its own data is allowed what the most sensitive one is.
+// How many times its sensitivity a family allows of each array of its own data. Results of one
+// array may be sums of all that another has, and far larger or smaller than that. An array that
+// hangs on no rounding of its own data is allowed what the most sensitive one is.
 std::vector<double> allowed_sensitivities(const Family& family, const Problem& problem, std::uint64_t seed) {
     const Workload own = family.workload(problem, seed);
     std::vector<double> found = sensitivities(family, problem, own.arrays, own.expected, seed);

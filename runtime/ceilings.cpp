@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t copy_group_bytes[] = {16, 8};  // what `first` and `last` of the copy count, on cuda and on cpu
 constexpr int fma_threads = 256;                      // per block, as in the template
-// Which number of resident threads is fastest differs between precisions and chips; the last is all that a multiprocessor holds.
+// Which number of resident threads is fastest differs between precisions and chips; the last is all
+// that a multiprocessor holds.
 constexpr int fma_blocks_per_multiprocessor[] = {2, 4, 8};
 constexpr int cuda_chains = 8;
 constexpr int cpu_chains = 12;
@@ -41,7 +42,8 @@ KernelSource ceiling_source(const Limits& limits) {
     return source;
 }
 
-// Bytes of one of the two buffers: far beyond the last cache, and at most a sixteenth of the memory.
+// Bytes of one of the two buffers: far beyond the last cache, and at most a sixteenth of the
+// memory.
 std::int64_t buffer_bytes(const Backend& backend) {
     constexpr std::int64_t mebibyte = 1 << 20;
     std::int64_t wanted = 1024 * mebibyte;
@@ -78,7 +80,8 @@ double kernel_copy_seconds(Backend& backend, const Module& module, DeviceArray& 
     return median_seconds(backend, [&] { module.launch(entry, grid, {512, 1, 1}, 0, {}, arguments.data()); });
 }
 
-// Operations per second of the entry with `blocks` blocks on each multiprocessor, and enough repetitions for a few milliseconds.
+// Operations per second of the entry with `blocks` blocks on each multiprocessor, and enough
+// repetitions for a few milliseconds.
 double fma_rate(Backend& backend, const Module& module, int entry, DeviceArray& from, DeviceArray& to, Precision precision, int blocks) {
     const Limits& limits = backend.device().limits;
     const std::int64_t grid = std::int64_t{limits.multiprocessors} * blocks;
@@ -109,8 +112,9 @@ Ceilings measure_ceilings(Backend& backend) {
     const std::int64_t bytes = buffer_bytes(backend);
     DeviceArray from(backend, bytes);
     DeviceArray to(backend, bytes);
-    // Every byte 0x3e makes the operands of the chains 0.19 in f32 and 7e-9 in f64: the sums stay finite and normal, and the multipliers work
-    // on more than zeros, which would spare power and so raise the clock.
+    // Every byte 0x3e makes the operands of the chains 0.19 in f32 and 7e-9 in f64: the sums stay
+    // finite and normal, and the multipliers work on more than zeros, which would spare power and
+    // so raise the clock.
     backend.fill(from.data(), 0x3e, bytes);
     backend.fill(to.data(), 0x3e, bytes);
     backend.synchronise();

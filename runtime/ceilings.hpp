@@ -18,16 +18,18 @@ struct Ceilings {
 /// Bytes that measuring the ceilings of a CPU takes at most.
 inline constexpr double most_ceiling_bytes = 1.5 * (1 << 30);
 
-/// Measures a device through its backend, in less than a second: the better of a copy kernel and the driver's own copy on buffers far beyond the
-/// caches, and chains of multiply-adds. Medians. Nothing else should run on the device meanwhile. Throws Error when the device refuses.
+/// Measures a device through its backend, in less than a second: the better of a copy kernel and
+/// the driver's own copy on buffers far beyond the caches, and chains of multiply-adds. Medians.
+/// Nothing else should run on the device meanwhile. Throws Error when the device refuses.
 ///
 ///     const Ceilings ceilings = measure_ceilings(*backend);
 ///     std::string binding;
 ///     const double fraction = ceiling_seconds(record.counts, precision, ceilings, binding) / record.step.median;
 Ceilings measure_ceilings(Backend& backend);
 
-/// The least seconds that `counts` can take: the larger of bytes over bandwidth and operations over peak. `binding` becomes "memory" or "arithmetic".
-/// A ceiling that was not measured does not bind; 0 with an empty `binding` when none was.
+/// The least seconds that `counts` can take: the larger of bytes over bandwidth and operations over
+/// peak. `binding` becomes "memory" or "arithmetic". A ceiling that was not measured does not bind;
+/// 0 with an empty `binding` when none was.
 double ceiling_seconds(const Counts& counts, Precision precision, const Ceilings& ceilings, std::string& binding);
 
 }  // namespace hone::inline v0_1

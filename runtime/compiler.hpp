@@ -38,7 +38,8 @@ struct CompileOutcome {
     std::string failure;  ///< else: why, in one line; the compiler's log is in code.log
 };
 
-/// Turns a source into code for one architecture, through a disk cache. Needs no device. Thread-safe.
+/// Turns a source into code for one architecture, through a disk cache. Needs no device.
+/// Thread-safe.
 class Compiler {
   public:
     virtual ~Compiler() = default;
@@ -49,15 +50,18 @@ class Compiler {
     virtual std::string missing() const { return {}; }
 };
 
-/// NVRTC for `architecture` ("sm_90"). Throws Error, saying what to install, where libnvrtc is absent.
+/// NVRTC for `architecture` ("sm_90"). Throws Error, saying what to install, where libnvrtc is
+/// absent.
 std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache);
 
-/// How a program that compiles many kernels treats the standard headers that they begin with (runtime/cpu/compiled_headers.hpp): parse them
-/// each time; use their compiled form where the disk cache has it; also make it there.
+/// How a program that compiles many kernels treats the standard headers that they begin with
+/// (runtime/cpu/compiled_headers.hpp): parse them each time; use their compiled form where the disk
+/// cache has it; also make it there.
 enum class HeaderUse { parses, uses_compiled, makes_compiled };
 
-/// The host's C++ compiler (see runtime/cpu/host_compiler.hpp), started without a shell and killed after `timeout_seconds`.
-/// Where there is none, every compilation fails with what to install, and `missing` says so.
+/// The host's C++ compiler (see runtime/cpu/host_compiler.hpp), started without a shell and killed
+/// after `timeout_seconds`. Where there is none, every compilation fails with what to install, and
+/// `missing` says so.
 std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds = 120, HeaderUse headers = HeaderUse::parses);
 
 }  // namespace hone::inline v0_1

@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An entry is its contents followed by this: magic, the SHA-256 and the length of the contents. A loader of shared objects ignores it.
+// An entry is its contents followed by this: magic, the SHA-256 and the length of the contents. A
+// loader of shared objects ignores it.
 constexpr std::string_view magic = "\nhone cache entry 1 ";
 constexpr std::size_t digest_digits = 64;
 constexpr std::size_t length_digits = 16;
@@ -108,7 +109,8 @@ std::vector<std::string> names_in(int folder) {
     return names;
 }
 
-// All entries, oldest use first. Temporary files that nobody renames any more (their writer was killed) are removed.
+// All entries, oldest use first. Temporary files that nobody renames any more (their writer was
+// killed) are removed.
 std::vector<Entry> entries_by_age(int folder) {
     constexpr time_t abandoned_seconds = 3600;
     std::vector<Entry> entries;
@@ -185,8 +187,8 @@ bool DiskCache::write(const std::string& key, std::string_view contents) const {
     return true;
 }
 
-// Measuring thousands of files at every write would cost as much as a small compilation, so it is done once an eighth of the room is used up:
-// seven other processes may use theirs meanwhile.
+// Measuring thousands of files at every write would cost as much as a small compilation, so it is
+// done once an eighth of the room is used up: seven other processes may use theirs meanwhile.
 void DiskCache::keep_bound() const {
     constexpr std::int64_t processes = 8;
     const auto entries = entries_by_age(opened_.get());

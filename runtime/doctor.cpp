@@ -80,7 +80,8 @@ Finding power_finding(Target target, const std::string& what, const std::string&
     return {what, source.has_value(), source ? source->detail : missing, source ? "" : remedy, "energy can be tuned for and shown"};
 }
 
-// The compiler that is taken, after those that are passed over for it. Tried now: what a cache remembers may have gone since.
+// The compiler that is taken, after those that are passed over for it. Tried now: what a cache
+// remembers may have gone since.
 std::vector<Finding> compiler_findings() {
     const char* const install = "install GCC 12 or newer (Debian, Ubuntu: apt install g++), or set HONE_CXX to a C++20 compiler";
     const char* const purpose = "CPU kernels are compiled; without it the plain loops run";

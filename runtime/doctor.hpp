@@ -19,8 +19,9 @@ struct Finding {
 /// `what` of the finding about the compiler of CPU kernels.
 constexpr const char* compiler_finding_name = "C++ compiler";
 
-/// Looks at everything that hone uses on this machine: driver, devices, NVRTC, NVML, host compiler, threads, ranks, vector instructions.
-/// Host compilers compile and run a small kernel. Makes no CUDA context and never throws for what is missing.
+/// Looks at everything that hone uses on this machine: driver, devices, NVRTC, NVML, host compiler,
+/// threads, ranks, vector instructions. Host compilers compile and run a small kernel. Makes no
+/// CUDA context and never throws for what is missing.
 ///
 ///     for (const auto& finding : diagnose()) fmt::print("{:24} {}\n", finding.what, finding.found ? finding.detail : finding.remedy);
 std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates = cuda::library_candidates());

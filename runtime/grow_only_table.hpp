@@ -12,8 +12,9 @@
 
 namespace hone::inline v0_1 {
 
-/// Values by their keys. It only grows, so that reading takes no lock and writes nothing: any number of threads find a value without slowing each
-/// other down. Texts are found by a std::string_view.
+/// Values by their keys. It only grows, so that reading takes no lock and writes nothing: any
+/// number of threads find a value without slowing each other down. Texts are found by a
+/// std::string_view.
 template <typename Key, typename Value>
 class GrowOnlyTable {
   public:

@@ -14,7 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Copies between a GPU and the application's memory, which is not page-locked, go through page-locked memory in pieces of this size at least.
+// Copies between a GPU and the application's memory, which is not page-locked, go through
+// page-locked memory in pieces of this size at least.
 constexpr std::int64_t least_stage_bytes = std::int64_t{4} << 20;
 
 double since(Clock::time_point begin) {
@@ -175,7 +176,8 @@ void HybridKernel::State::copy(const Side& from, const Side& to, void* target, c
     }
 }
 
-// Calls visit(array, bytes before, bytes) for every piece of some units of the arrays that steps both read and write.
+// Calls visit(array, bytes before, bytes) for every piece of some units of the arrays that steps
+// both read and write.
 template <typename Visit>
 void HybridKernel::State::pieces(const Units& part, const Visit& visit) const {
     if (part.empty()) return;
@@ -199,7 +201,8 @@ std::int64_t HybridKernel::State::transfer(std::size_t from, std::size_t to, con
     return total;
 }
 
-// Behind the GPU's kernels, so that what the processor will read is in page-locked memory when both are done.
+// Behind the GPU's kernels, so that what the processor will read is in page-locked memory when both
+// are done.
 void HybridKernel::State::queue_halo() {
     if (!mixed() || units == 0 || units == range) return;
     const std::size_t gpu = sides[0].on_host ? 1 : 0;
@@ -306,7 +309,8 @@ HybridStep HybridKernel::step() {
     const auto start = [&](std::size_t side) {
         if (!parts.at(side).empty()) state.sides.at(side).start(parts.at(side));
     };
-    // A processor that has a thread of its own, and GPUs, work while the caller's thread does the rest.
+    // A processor that has a thread of its own, and GPUs, work while the caller's thread does the
+    // rest.
     const bool apart = state.thread && !parts[0].empty() && !parts[1].empty();
     if (apart) state.thread->begin([&] { start(0); });
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
@@ -337,7 +341,8 @@ void HybridKernel::set_units(std::int64_t units) {
     const auto begin = Clock::now();
     const std::int64_t old = state.units;
     std::int64_t bytes = 0;
-    // With what the gaining device will read beyond the new interface; the losing one has all that it needs.
+    // With what the gaining device will read beyond the new interface; the losing one has all that
+    // it needs.
     if (units > old) bytes = state.transfer(1, 0, {old, units + state.partition.halo_above});
     if (units < old) bytes = state.transfer(0, 1, {units - state.partition.halo_below, old});
     state.units = units;

@@ -166,7 +166,8 @@ void HybridTeam::launch(std::size_t number) {
     const auto [first, second] = state.took_part;
     state.whole->start({});
     if (second) state.copy_all(launch.sent, 1, *state.sending);
-    // A processor that has a thread of its own, and GPUs, work while the caller's thread does the rest.
+    // A processor that has a thread of its own, and GPUs, work while the caller's thread does the
+    // rest.
     const bool apart = state.thread && first && second;
     if (apart) state.thread->begin([&] { state.start(launch, 0); });
     try {

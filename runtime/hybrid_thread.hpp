@@ -11,7 +11,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A thread that does one piece of work at a time, and is the same one every time: the OpenMP threads that it starts stay.
+/// A thread that does one piece of work at a time, and is the same one every time: the OpenMP
+/// threads that it starts stay.
 ///
 ///     thread.begin([&] { half(); });
 ///     other_half();

@@ -1,4 +1,5 @@
-// Kernel and BoundKernel: everything about a launch that can be known beforehand is worked out when the kernel is made.
+// Kernel and BoundKernel: everything about a launch that can be known beforehand is worked out when
+// the kernel is made.
 #include <fmt/format.h>
 
 #include <array>

@@ -10,9 +10,10 @@
 
 namespace hone::inline v0_1 {
 
-/// Values that are built once per key, however many threads ask, and then shared. A failure goes to all who waited for it and is then forgotten, so
-/// that the next one to ask tries again. Building one key does not hold up another. Who asks for what is built takes no lock and writes to no memory
-/// that other threads write to.
+/// Values that are built once per key, however many threads ask, and then shared. A failure goes to
+/// all who waited for it and is then forgotten, so that the next one to ask tries again. Building
+/// one key does not hold up another. Who asks for what is built takes no lock and writes to no
+/// memory that other threads write to.
 ///
 ///     const std::shared_ptr<const Kernel> kernel = kernels.get(problem, [&] { return build(problem); });
 template <typename Key, typename Value>

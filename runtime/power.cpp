@@ -26,8 +26,8 @@ struct NvmlMeter {
     std::optional<double> (*read)(const DeviceMonitor&);
 };
 
-// The counter is renewed about ten times a second. The mean is one of the last second on everything since Ampere but the A100 (NVML reference,
-// nvmlDeviceGetPowerUsage). All are told in thousandths.
+// The counter is renewed about ten times a second. The mean is one of the last second on everything
+// since Ampere but the A100 (NVML reference, nvmlDeviceGetPowerUsage). All are told in thousandths.
 constexpr double nvml_resolution = 1e-3;
 constexpr std::array nvml_meters{
     NvmlMeter{"total energy counter", PowerSource::Kind::joules, 0.1, [](const DeviceMonitor& monitor) { return monitor.total_joules(); }},
@@ -49,7 +49,8 @@ std::optional<PowerSource> nvml_source(int index, std::string& missing, const Po
 }
 
 std::optional<PowerSource> rapl_source(std::string& missing, const PowerPlaces& places) {
-    // The counters are renewed every millisecond and count in 2^-14 J by default (Intel's manual, volume 3B, 15.10.1).
+    // The counters are renewed every millisecond and count in 2^-14 J by default (Intel's manual,
+    // volume 3B, 15.10.1).
     constexpr double lag = 0.01;
     constexpr double resolution = 6.1e-5;
     const auto counter = std::make_shared<RaplCounter>(places.powercap);

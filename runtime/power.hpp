@@ -33,8 +33,9 @@ struct PowerPlaces {
     std::filesystem::path powercap = "/sys/class/powercap";
 };
 
-/// The best meter of a device. For a GPU, NVML: its energy counter, else its power at the moment, else its mean power of the last second. For the
-/// processor, RAPL through the kernel's powercap files: all packages and, where they are counted apart, their memory.
+/// The best meter of a device. For a GPU, NVML: its energy counter, else its power at the moment,
+/// else its mean power of the last second. For the processor, RAPL through the kernel's powercap
+/// files: all packages and, where they are counted apart, their memory.
 ///
 /// Nothing, with the plain reason in `missing`, where there is none or it may not be read.
 std::optional<PowerSource> find_power_source(const Device& device, std::string& missing, const PowerPlaces& places = {});
@@ -55,9 +56,10 @@ struct PowerSummary {
     double resolution_watts = 0;    ///< least difference that the period can show
 };
 
-/// The mean power by readings at equal intervals, in order of time. The first `lag` seconds are left out. A counter's period begins and ends where
-/// its value is seen to change, because only there is it known when that value was taken: so the error is one reading interval, however slow the
-/// counter. Nothing when there are too few readings, or the counter changed less than twice.
+/// The mean power by readings at equal intervals, in order of time. The first `lag` seconds are
+/// left out. A counter's period begins and ends where its value is seen to change, because only
+/// there is it known when that value was taken: so the error is one reading interval, however slow
+/// the counter. Nothing when there are too few readings, or the counter changed less than twice.
 std::optional<PowerSummary> mean_power(const PowerSource& source, std::span<const PowerReading> readings);
 
 /// Reads a meter in the background, until it is stopped.

@@ -82,8 +82,8 @@ bool has_ended(pid_t child) {
     return error == 0 ? info.si_pid == child : errno != EINTR;  // a caller that ignores SIGCHLD has no child any more
 }
 
-// Reads until every writer has closed its end, or until the child has ended and what it wrote is read: others may hold the output open for long.
-// False when time runs out first.
+// Reads until every writer has closed its end, or until the child has ended and what it wrote is
+// read: others may hold the output open for long. False when time runs out first.
 bool collect(pid_t child, int input, AwakeTime& time, double timeout_seconds, std::string& output) {
     constexpr double tick = 0.02;  // seconds between two looks whether the child has ended
     std::array<char, 1 << 14> buffer{};
@@ -126,7 +126,8 @@ std::vector<Kinship> all_processes() {
         std::ifstream file(entry->path() / "stat");
         std::string text;
         if (!std::isdigit(static_cast<unsigned char>(entry->path().filename().string()[0])) || !std::getline(file, text)) continue;
-        // "12 (name that may have spaces) S 11 ...": the parent is the second word behind the last parenthesis.
+        // "12 (name that may have spaces) S 11 ...": the parent is the second word behind the last
+        // parenthesis.
         std::istringstream behind(text.substr(text.rfind(')') + 1));
         std::string state;
         Kinship kinship{static_cast<pid_t>(std::atol(text.c_str())), 0};

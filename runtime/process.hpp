@@ -30,39 +30,46 @@ struct StandardStreams {
     int errors = -1;
 };
 
-/// The process group of a child: its own, so that it and what it starts can be killed together, or its parent's, so that it is killed with it.
+/// The process group of a child: its own, so that it and what it starts can be killed together, or
+/// its parent's, so that it is killed with it.
 enum class Group { own, parents };
 
-/// Starts the program at the path `arguments[0]` without a shell, with the caller's environment changed by `environment`, and does not wait. The
-/// child may run on `on_processors`, or where there are none on all of this process, whatever the calling thread is bound to. 0 and the child's id,
-/// or an error number.
+/// Starts the program at the path `arguments[0]` without a shell, with the caller's environment
+/// changed by `environment`, and does not wait. The child may run on `on_processors`, or where
+/// there are none on all of this process, whatever the calling thread is bound to. 0 and the
+/// child's id, or an error number.
 int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child, Group group,
                   const std::vector<std::pair<std::string, std::string>>& environment = {}, const std::vector<int>& on_processors = {});
 
-/// From now on this process dies with its parent, also when it is stopped. If it leads a group of its own, as start_process makes it, `run_process`
-/// starts programs inside that group from now on, and all of it dies: so whoever kills the group leaves nothing behind. What programs leave running,
-/// in whatever group, becomes this process's child then, and `run_process` ends it. For worker processes, before they start any program; they start
-/// programs by one thread.
+/// From now on this process dies with its parent, also when it is stopped. If it leads a group of
+/// its own, as start_process makes it, `run_process` starts programs inside that group from now on,
+/// and all of it dies: so whoever kills the group leaves nothing behind. What programs leave
+/// running, in whatever group, becomes this process's child then, and `run_process` ends it. For
+/// worker processes, before they start any program; they start programs by one thread.
 void live_and_die_as_a_group();
 
-/// From now on this process, and each that it starts, can take `bytes` more memory for data than this process has now; what asks for more is told
-/// that there is none. Called again it counts from then. Stacks of threads count as they are made, whether used or not. Not for a process that uses
+/// From now on this process, and each that it starts, can take `bytes` more memory for data than
+/// this process has now; what asks for more is told that there is none. Called again it counts from
+/// then. Stacks of threads count as they are made, whether used or not. Not for a process that uses
 /// CUDA, which lays claim to far more than it takes.
 void limit_further_memory(std::int64_t bytes);
 
-/// Kills a process that was not reaped yet, its group if it leads one, and its descendants; stopped ones, too.
+/// Kills a process that was not reaped yet, its group if it leads one, and its descendants; stopped
+/// ones, too.
 void kill_tree(pid_t root);
 
-/// Starts the program at the path `arguments[0]` without a shell, with an empty standard input and the caller's environment changed by
-/// `environment`, and waits. After `timeout_seconds`, less those for which the caller was stopped, it is killed with all that it started. What it
-/// leaves running when it ends is not waited for, even if it holds the output open, and is killed, too: all of its group; in a worker
-/// (live_and_die_as_a_group) everything.
+/// Starts the program at the path `arguments[0]` without a shell, with an empty standard input and
+/// the caller's environment changed by `environment`, and waits. After `timeout_seconds`, less
+/// those for which the caller was stopped, it is killed with all that it started. What it leaves
+/// running when it ends is not waited for, even if it holds the output open, and is killed, too:
+/// all of its group; in a worker (live_and_die_as_a_group) everything.
 ///
 ///     const auto result = run_process({"/usr/bin/c++", "--version"}, 10);
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
                           const std::vector<std::pair<std::string, std::string>>& environment = {});
 
-/// Absolute path of a program that may be executed: `name` itself when it has a slash, else the first on PATH. Empty when there is none.
+/// Absolute path of a program that may be executed: `name` itself when it has a slash, else the
+/// first on PATH. Empty when there is none.
 std::string find_program(const std::string& name);
 
 }  // namespace hone::inline v0_1

@@ -53,7 +53,8 @@ const std::vector<int>& at_start() {
     return numbers;
 }
 
-// Before main: no thread was bound by the program itself yet. GCC's OpenMP may have bound this one even so, and then it has places.
+// Before main: no thread was bound by the program itself yet. GCC's OpenMP may have bound this one
+// even so, and then it has places.
 [[maybe_unused]] const bool read_early = !at_start().empty();
 
 std::vector<int> of_places() {
@@ -110,7 +111,8 @@ Processors decide_processors(const ProcessorFacts& facts) {
         found.limits.push_back(fmt::format("bound to processors {} by the launcher{}", processor_list(found.numbers), by));
     }
     found.usable = count;
-    // A thread beyond the quota would stop all the others for a part of every period: the quota is rounded down.
+    // A thread beyond the quota would stop all the others for a part of every period: the quota is
+    // rounded down.
     if (facts.quota > 0 && facts.quota < count) {
         found.usable = std::max(1, static_cast<int>(std::floor(facts.quota)));
         found.limits.push_back(fmt::format("cgroup quota {:.4g} processors", facts.quota));

@@ -31,8 +31,9 @@ struct Processors {
 
 Processors decide_processors(const ProcessorFacts& facts);
 
-/// Those of this process, found once. Neither a binding of OpenMP (OMP_PROC_BIND), which leaves the initial thread one processor, nor what a thread
-/// was bound to later changes them: where OpenMP has places, they are the processors of all its places. Call it early in a program of your own.
+/// Those of this process, found once. Neither a binding of OpenMP (OMP_PROC_BIND), which leaves the
+/// initial thread one processor, nor what a thread was bound to later changes them: where OpenMP
+/// has places, they are the processors of all its places. Call it early in a program of your own.
 ///
 ///     fmt::print("{} on processors {}\n", processors().threads, processor_list(processors().numbers));
 const Processors& processors();
@@ -40,14 +41,17 @@ const Processors& processors();
 /// "0-3,8".
 std::string processor_list(const std::vector<int>& numbers);
 
-/// The threads of this process's kernels on a device, as a record keeps them; nothing where the device is no CPU.
+/// The threads of this process's kernels on a device, as a record keeps them; nothing where the
+/// device is no CPU.
 std::optional<Team> team_of(const DeviceFingerprint& device);
 
-/// Gives the calling thread's kernels `processors().threads` threads. For programs of hone's own; an application decides by itself.
+/// Gives the calling thread's kernels `processors().threads` threads. For programs of hone's own;
+/// an application decides by itself.
 void take_usable_threads();
 
-/// As long as it lives, the calling thread may run on these processors, by default on every one of the process, and so may processes and threads that
-/// it starts: they inherit what it has. Then the thread gets back what it had.
+/// As long as it lives, the calling thread may run on these processors, by default on every one of
+/// the process, and so may processes and threads that it starts: they inherit what it has. Then the
+/// thread gets back what it had.
 class OnProcessors {
   public:
     explicit OnProcessors(const std::vector<int>& numbers = processors().numbers);

@@ -25,7 +25,8 @@ std::string word_in(const fs::path& file) {
     return word;
 }
 
-/// Folders of zones whose energy adds up. The same zones may be there a second time under "intel-rapl-mmio"; AMD's are called intel-rapl too.
+/// Folders of zones whose energy adds up. The same zones may be there a second time under
+/// "intel-rapl-mmio"; AMD's are called intel-rapl too.
 std::vector<fs::path> zone_folders(const fs::path& powercap) {
     std::vector<fs::path> folders;
     std::error_code error;

@@ -7,11 +7,12 @@
 
 namespace hone::inline v0_1 {
 
-/// The energy counters of this machine's processors, as Linux shows them below /sys/class/powercap (kernel documentation, power/powercap): one folder
-/// per zone, with `name`, `energy_uj` and `max_energy_range_uj`, after which the counter starts again at 0.
+/// The energy counters of this machine's processors, as Linux shows them below /sys/class/powercap
+/// (kernel documentation, power/powercap): one folder per zone, with `name`, `energy_uj` and
+/// `max_energy_range_uj`, after which the counter starts again at 0.
 ///
-/// Counted are all packages, and `dram` zones, whose energy is not part of their package's. Cores and the like are part of their package; `psys`, the
-/// whole board, has packages in it.
+/// Counted are all packages, and `dram` zones, whose energy is not part of their package's. Cores
+/// and the like are part of their package; `psys`, the whole board, has packages in it.
 ///
 ///     RaplCounter counter("/sys/class/powercap");
 ///     if (counter.missing().empty()) fmt::print("{} J\n", *counter.joules());
@@ -21,7 +22,8 @@ class RaplCounter {
 
     const std::string& missing() const { return missing_; }  ///< why nothing can be read; empty when it can
     std::string zones() const;                               ///< "package-0, package-1, dram"
-    /// Since this was made; right as long as no counter goes all the way round between two calls (minutes). Nothing when a file cannot be read.
+    /// Since this was made; right as long as no counter goes all the way round between two calls
+    /// (minutes). Nothing when a file cannot be read.
     std::optional<double> joules();
 
   private:

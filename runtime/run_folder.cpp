@@ -21,13 +21,15 @@ namespace fs = std::filesystem;
 constexpr std::string_view name_begins = "hone-run-";
 constexpr const char* owner_name = ".owner";
 
-// The lock belongs to the open file: it ends with its process, in whatever way, and another process that is given the same number has it not.
+// The lock belongs to the open file: it ends with its process, in whatever way, and another process
+// that is given the same number has it not.
 bool locked(const Descriptor& file) {
     return file.valid() && flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-// The file that says that the folder has an owner. It is locked before it bears its name, so nobody ever finds it unlocked while its owner lives.
-// None where files cannot be locked: such a folder is not swept.
+// The file that says that the folder has an owner. It is locked before it bears its name, so nobody
+// ever finds it unlocked while its owner lives. None where files cannot be locked: such a folder is
+// not swept.
 Descriptor owned(const fs::path& folder) {
     fill_standard_descriptors();
     const fs::path unnamed = folder / ".owner-to-be";
@@ -40,7 +42,8 @@ Descriptor owned(const fs::path& folder) {
     return file;
 }
 
-// All but the file that says whose the folder is: it goes last, so that a removal that is cut short can be done again.
+// All but the file that says whose the folder is: it goes last, so that a removal that is cut short
+// can be done again.
 void remove_contents(const fs::path& folder) {
     std::vector<fs::path> contents;
     std::error_code error;

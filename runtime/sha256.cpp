@@ -11,7 +11,8 @@ namespace {
 using Words = std::array<std::uint32_t, 8>;
 constexpr std::size_t block_bytes = 64;
 
-// FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+// FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64
+// primes.
 constexpr std::array<std::uint32_t, 64> round_constants{
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
     0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
@@ -45,7 +46,8 @@ void compress(Words& hash, const unsigned char* block) {
     for (std::size_t i = 0; i < hash.size(); ++i) hash[i] += working[i];
 }
 
-// 5.1.1: the rest of the message, a bit 1, zeros, and the message's length in bits as 64 bits: one or two blocks.
+// 5.1.1: the rest of the message, a bit 1, zeros, and the message's length in bits as 64 bits: one
+// or two blocks.
 void compress_tail(Words& hash, std::string_view rest, std::uint64_t message_bytes) {
     std::array<unsigned char, 2 * block_bytes> tail{};
     std::memcpy(tail.data(), rest.data(), rest.size());

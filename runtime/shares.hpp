@@ -8,8 +8,9 @@
 
 namespace hone::inline v0_1 {
 
-/// One value, owned by several counts. Threads that copy pointers to it from different shares do not wait for each other's count, as they would for
-/// the one count that all copies of a shared pointer have. The value lives until the last copy of any share is gone.
+/// One value, owned by several counts. Threads that copy pointers to it from different shares do
+/// not wait for each other's count, as they would for the one count that all copies of a shared
+/// pointer have. The value lives until the last copy of any share is gone.
 template <typename Value>
 class Shares {
   public:

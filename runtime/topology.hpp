@@ -28,13 +28,15 @@ struct Topology {
 /// The bytes of a cache as Linux writes them under /sys: "48K", "2M"; 0 when the text says nothing.
 std::int64_t cache_bytes(std::string_view text);
 
-/// Of the processors of these numbers, as Linux describes them under /sys/devices/system/cpu. `root`: of the file system, another in tests.
+/// Of the processors of these numbers, as Linux describes them under /sys/devices/system/cpu.
+/// `root`: of the file system, another in tests.
 ///
 ///     fmt::print("{} sockets\n", topology_of(processors().numbers).sockets);
 Topology topology_of(const std::vector<int>& processors, const std::filesystem::path& root = "/");
 
-/// These processors in as many shares of equal size, in the order of sockets and cores: threads of a core stay together where that is possible. What
-/// is left over is in no share. Each is in ascending order; `parts` is at most the number of processors.
+/// These processors in as many shares of equal size, in the order of sockets and cores: threads of
+/// a core stay together where that is possible. What is left over is in no share. Each is in
+/// ascending order; `parts` is at most the number of processors.
 std::vector<std::vector<int>> shares_of(const std::vector<int>& processors, int parts, const std::filesystem::path& root = "/");
 
 }  // namespace hone::inline v0_1

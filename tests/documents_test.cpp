@@ -1,4 +1,5 @@
-// What holds of every document: prose of at most 100 columns, links that lead somewhere, and decisions of one page each.
+// Rules for every document: prose of at most 100 columns, links that lead somewhere, and decisions
+// of one page each. Comments have 100 columns, too.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +32,8 @@ std::string text_in(const fs::path& relative) {
     return text.str();
 }
 
-// All documents of the source tree, by their paths from its top. Builds and hidden folders are not part of it.
+// All documents of the source tree, by their paths from its top. Builds and hidden folders are not
+// part of it.
 std::vector<fs::path> documents() {
     std::vector<fs::path> found;
     const fs::path top = test::source_path("");
@@ -78,7 +80,40 @@ std::vector<std::size_t> long_lines(const std::string& text) {
     return numbers;
 }
 
-// Files that a document's links name, from its own folder. Indented lines are code or formulas, where brackets mean something else.
+// A source without the contents of its raw strings, which are other texts: their lines are empty.
+std::string without_raw_strings(const std::string& text) {
+    std::string rest;
+    std::size_t at = 0;
+    for (std::size_t found = text.find("R\"", at); found != std::string::npos; found = text.find("R\"", at)) {
+        const std::size_t open = text.find('(', found);
+        const std::string close = ")" + text.substr(found + 2, open - found - 2) + "\"";
+        const std::size_t end = open == std::string::npos || open > found + 18 ? std::string::npos : text.find(close, open);
+        rest += text.substr(at, found + 2 - at);
+        at = found + 2;
+        if (end == std::string::npos) continue;
+        rest += std::string(static_cast<std::size_t>(std::count(text.begin() + std::ptrdiff_t(at), text.begin() + std::ptrdiff_t(end), '\n')), '\n');
+        at = end;
+    }
+    return rest + text.substr(at);
+}
+
+// The numbers of the lines of a source that hold a comment alone and are too long. Samples and
+// tables, which have gaps, may be longer.
+std::vector<std::size_t> long_comments(const std::string& text) {
+    std::vector<std::size_t> numbers;
+    std::istringstream stream(without_raw_strings(text));
+    std::string line;
+    for (std::size_t number = 1; std::getline(stream, line); ++number) {
+        const std::string start = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+        const std::string words = start.substr(std::min(start.find_first_not_of('/'), start.size()));
+        const bool table = words.starts_with(" | ") || words.find("  ") != std::string::npos, of_the_line_before = words.starts_with("<");
+        if (start.starts_with("//") && !table && !of_the_line_before && width(line) > columns) numbers.push_back(number);
+    }
+    return numbers;
+}
+
+// Files that a document's links name, from its own folder. Indented lines are code or formulas,
+// where brackets mean something else.
 std::vector<std::string> linked_files(const std::string& text) {
     static const std::regex link(R"(\]\(([^)#:\s]+)(#[^)]*)?\))");
     std::vector<std::string> files;
@@ -109,6 +144,25 @@ TEST(Documents, TheRuleExceptsCodeTablesHeadingsAndTargetsOfLinks) {
     std::string accents;
     for (int n = 0; n < 100; ++n) accents += "é";
     EXPECT_THAT(long_lines(accents), IsEmpty());
+}
+
+TEST(Documents, CommentsHaveAtMostAHundredColumns) {
+    const std::string words = std::string(60, 'a') + " " + std::string(60, 'b');
+    EXPECT_THAT(long_comments("int a;  // " + words + "\n    /// " + words + "\n//   " + words + "\n"), ElementsAre(2));
+    EXPECT_THAT(long_comments("f(R\"x(\n// " + words + "\n)x\");\n// " + words), ElementsAre(4));
+    std::size_t sources = 0;
+    for (const char* folder : {"benchmarks", "examples", "generator", "include", "runtime", "tests", "tools", "tuner", "tuning_db"})
+        for (const auto& entry : fs::recursive_directory_iterator(test::source_path(folder))) {
+            const std::string path = entry.path().string();
+            if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+            // Texts that are compiled as kernels, whose hashes tests know.
+            if (path.find("tests/golden/") != std::string::npos || path.find("examples/kernels/") != std::string::npos) continue;
+            if (entry.path().filename() == "cuda_on_host.hpp") continue;
+            ++sources;
+            EXPECT_THAT(long_comments(text_in(entry.path())), IsEmpty())
+                << entry.path() << ": these comments have more than " << columns << " columns";
+        }
+    EXPECT_GT(sources, 500U);
 }
 
 TEST(Documents, LinksLeadToFilesOfTheTree) {

@@ -1,4 +1,5 @@
-// What a reader of emitted kernels may rely on, of those of tests/golden/cases.txt: a configuration of every form of every family and target.
+// What a reader of emitted kernels may rely on, of those of tests/golden/cases.txt: a configuration
+// of every form of every family and target.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -165,8 +166,8 @@ TEST(EmittedKernel, IsKeptOfEveryFormOfEveryFamily) {
     EXPECT_EQ(all, kept) << "tests/golden/cases.txt needs a line for each";
 }
 
-// Statements for what no test brings about: a solver that breaks down, a team without processors, a grid that ends with a block. In short texts they
-// are more than 2 %.
+// Statements for what no test brings about: a solver that breaks down, a team without processors, a
+// grid that ends with a block. In short texts they are more than 2 %.
 constexpr std::size_t rare_statements = 3;
 
 constexpr double least_share = 0.98;

@@ -1,5 +1,5 @@
-// Emitted kernels, word for word, for the problems and configurations of tests/golden/cases.txt. Some are kept whole, to be read; of the others the
-// SHA-256 is kept.
+// Emitted kernels, word for word, for the problems and configurations of tests/golden/cases.txt.
+// Some are kept whole, to be read; of the others the SHA-256 is kept.
 //
 //     golden_test                  compares; the slow tests also compile every CUDA kernel for several architectures, with no GPU
 //     golden_test --show NAME.cu   prints the text of a case as it is emitted now
@@ -172,7 +172,8 @@ void show(const std::string& file) {
     throw Error("golden_test --show", "there is no case " + file, "use a name of tests/golden/cases.txt, with .cu or .cpp behind it");
 }
 
-// All kernels are made before any file is touched: a case that cannot be made leaves the folder as it was.
+// All kernels are made before any file is touched: a case that cannot be made leaves the folder as
+// it was.
 void update() {
     std::vector<std::pair<fs::path, std::string>> files;
     std::string cases;

@@ -1,8 +1,11 @@
-// The folder rule: generator <- tuning_db <- runtime <- tuner <- tools, examples, benchmarks, tests. A folder includes itself and what stands to its
-// left. Beside them stand hone's own families, which only generator is below (generator <- generator/families), and the door that knows them
-// (runtime, generator/families <- runtime/session), and what reads kernels of users' own (runtime/kernel_folder): of none of them do generator,
-// tuning_db, runtime and tuner know. Above all of these stands hone for other languages (tuner, runtime/session, runtime/kernel_folder <-
-// runtime/languages). The tuner has rooms: its hall (what to try next, and what it cost) knows none of them.
+// The folder rule: generator <- tuning_db <- runtime <- tuner <- tools, examples, benchmarks,
+// tests. A folder includes itself and what stands to its left. Beside them stand hone's own
+// families, which only generator is below (generator <- generator/families), and the door that
+// knows them (runtime, generator/families <- runtime/session), and what reads kernels of users' own
+// (runtime/kernel_folder): of none of them do generator, tuning_db, runtime and tuner know. Above
+// all of these stands hone for other languages (tuner, runtime/session, runtime/kernel_folder <-
+// runtime/languages). The tuner has rooms: its hall (what to try next, and what it cost) knows none
+// of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A library, or a room of one: the folder it stands in, and the others that it may include beside itself.
+// A library, or a room of one: the folder it stands in, and the others that it may include beside
+// itself.
 struct Library {
     std::string_view folder;
     std::vector<std::string_view> below;
@@ -48,7 +52,8 @@ const std::vector<Library>& libraries() {
     return all;
 }
 
-// The library that a file belongs to, the innermost of those whose folder it is in; null for what belongs to none.
+// The library that a file belongs to, the innermost of those whose folder it is in; null for what
+// belongs to none.
 const Library* library_of(std::string_view file) {
     for (const auto& library : libraries())
         if (file.starts_with(library.folder) && file.substr(library.folder.size()).starts_with('/')) return &library;
@@ -175,8 +180,9 @@ TEST(Layering, NoLibraryBelowTheSessionKnowsAFamily) {
     EXPECT_NE(violation("runtime/languages/c/session.cpp", {"tools/command.hpp", true}), "");
 }
 
-// Templates own the text of kernels, C++ what has to be counted (ADR 0038). Counted are calls of Block that write text, and template files but those
-// that `hone new` begins a kernel folder with. A kernel that needs more of either had better become a template, or a piece of one.
+// Templates own the text of kernels, C++ what has to be counted (ADR 0038). Counted are calls of
+// Block that write text, and template files but those that `hone new` begins a kernel folder with.
+// A kernel that needs more of either had better become a template, or a piece of one.
 TEST(Layering, KernelsAreWrittenByTemplates) {
     constexpr int most_lines = 600, most_templates = 65;
     static const std::regex writes(R"(\.(line|text|open|close|list)\()");
@@ -194,8 +200,8 @@ TEST(Layering, KernelsAreWrittenByTemplates) {
     EXPECT_LE(templates, most_templates);
 }
 
-// A device is asked for its properties, and a language for its words (generator/families/device/dialect.hpp): so a further target is a folder and
-// rows.
+// A device is asked for its properties, and a language for its words
+// (generator/families/device/dialect.hpp): so a further target is a folder and rows.
 TEST(Layering, FamiliesDoNotCompareTargets) {
     for (const auto& entry : fs::recursive_directory_iterator(test::source_path("generator/families"))) {
         if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;

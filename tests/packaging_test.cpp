@@ -1,4 +1,5 @@
-// The recipes of packaging/ ask for what hone's build looks for: its version, its tools and libraries, in no older versions.
+// The recipes of packaging/ ask for what hone's build looks for: its version, its tools and
+// libraries, in no older versions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -101,8 +101,9 @@ std::string block(const SvgChart::Series& series, std::size_t place) {
     return text + "END\n";
 }
 
-// Names below the x axis in lines that fit between two of them, or slanted and cut where they do not: the picture would cut them at its edge. Beside
-// them the left margin, in letters, that slanted ones need.
+// Names below the x axis in lines that fit between two of them, or slanted and cut where they do
+// not: the picture would cut them at its edge. Beside them the left margin, in letters, that
+// slanted ones need.
 struct NamesBelow {
     std::string ticks;
     bool slanted = false;

@@ -50,7 +50,8 @@ std::span<const Command> commands();
 std::span<const std::pair<std::string, std::string>> environment_variables();
 std::span<const std::pair<std::string, std::string>> exit_codes();
 
-/// Runs one command line (without the program's name) and returns its exit code. Every exception becomes a message and a code.
+/// Runs one command line (without the program's name) and returns its exit code. Every exception
+/// becomes a message and a code.
 Exit run(const std::vector<std::string>& arguments, Console& console);
 
 // One function per file in tools/commands/.

@@ -12,7 +12,8 @@
 
 namespace hone::tools {
 
-/// How far compilers are with so many kernels: one line of a terminal that is drawn anew, elsewhere a line every ten seconds. The line goes with it.
+/// How far compilers are with so many kernels: one line of a terminal that is drawn anew, elsewhere
+/// a line every ten seconds. The line goes with it.
 class CompileProgress {
   public:
     static constexpr double tick = 0.2;             ///< seconds between two looks at the compilers, and redraws on a terminal
@@ -34,7 +35,8 @@ class CompileProgress {
     double shown_ = 0;  // seconds after the begin
 };
 
-/// The kernels to compile ahead of a tuning run: of each problem, the kernels that `hone tune --among` with the same words will choose among.
+/// The kernels to compile ahead of a tuning run: of each problem, the kernels that `hone tune
+/// --among` with the same words will choose among.
 struct CompileAhead {
     std::vector<Problem> problems;
     TargetChoice target;
@@ -55,8 +57,9 @@ struct CompiledAhead {
     std::int64_t done() const { return compiled + cached + static_cast<std::int64_t>(refused.size()); }
 };
 
-/// Compiles into the disk cache, in as many processes as the machine has threads, and shows progress. Ctrl-C ends it; what was compiled is in the
-/// cache, and the same call goes on from there. Returns what was done so far. Throws MissingError when there is no compiler.
+/// Compiles into the disk cache, in as many processes as the machine has threads, and shows
+/// progress. Ctrl-C ends it; what was compiled is in the cache, and the same call goes on from
+/// there. Returns what was done so far. Throws MissingError when there is no compiler.
 std::vector<CompiledAhead> compile_ahead(const CompileAhead& ahead, Console& console);
 
 }  // namespace hone::tools

@@ -73,7 +73,8 @@ std::vector<std::string> family_names() {
     return names;
 }
 
-// Parameters of all families with their words; the same name may have other words in another family.
+// Parameters of all families with their words; the same name may have other words in another
+// family.
 std::map<std::string, std::vector<std::string>> parameters() {
     std::map<std::string, std::vector<std::string>> all;
     for (const Family& family : built_in_families())

@@ -4,7 +4,8 @@
 
 namespace hone::tools {
 
-/// Texts that are made from the table of commands, their options, the families and the strategies: what `hone --help` says, and nothing else.
+/// Texts that are made from the table of commands, their options, the families and the strategies:
+/// what `hone --help` says, and nothing else.
 std::string bash_completion();
 std::string zsh_completion();
 std::string fish_completion();

@@ -10,15 +10,16 @@
 
 namespace hone::tools {
 
-/// Text without what a terminal would act upon: control characters but the line's end and the tabulator are shown as JSON escapes them (\u001b). What
-/// records, journals and drivers say is not ours.
+/// Text without what a terminal would act upon: control characters but the line's end and the
+/// tabulator are shown as JSON escapes them (\u001b). What records, journals and drivers say is not
+/// ours.
 std::string printable(std::string_view text);
 
 /// How a piece of text is to look where colours are wanted.
 enum class Style { plain, strong, faint, good, fair, poor };
 
-/// Where a command writes: results on `out`, everything else (progress, messages) on `error`, so that `--json` output is one document and nothing
-/// else. All text goes through `printable`.
+/// Where a command writes: results on `out`, everything else (progress, messages) on `error`, so
+/// that `--json` output is one document and nothing else. All text goes through `printable`.
 struct Console {
     std::ostream& out;
     std::ostream& error;
@@ -49,7 +50,8 @@ struct Console {
     void redraw(std::string_view text) { error << '\r' << printable(text) << "\x1b[K" << std::flush; }
 };
 
-/// Whether results on a terminal may have colours: not where NO_COLOR is set to anything (no-color.org), nor on a terminal that knows none.
+/// Whether results on a terminal may have colours: not where NO_COLOR is set to anything
+/// (no-color.org), nor on a terminal that knows none.
 bool wants_colour(bool terminal, const char* no_color, const char* term);
 
 }  // namespace hone::tools

@@ -13,7 +13,8 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Quoted fields may hold commas and, doubled, quotes; not the end of a line, which no table of ours has.
+// Quoted fields may hold commas and, doubled, quotes; not the end of a line, which no table of ours
+// has.
 Fields fields_of(const std::string& line) {
     Fields fields(1);
     bool quoted = false;

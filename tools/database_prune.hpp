@@ -10,8 +10,9 @@
 
 namespace hone::tools {
 
-/// Rules for removing records from a database. Those that no look-up hands out always go: records that are not verified, and those whose
-/// configuration is no member of today's search space. Records of families that are not known here stay, whatever the rules say.
+/// Rules for removing records from a database. Those that no look-up hands out always go: records
+/// that are not verified, and those whose configuration is no member of today's search space.
+/// Records of families that are not known here stay, whatever the rules say.
 struct PruneRules {
     std::string before;                    ///< a date (utc_date): what was measured before it; empty: age does not matter
     bool disturbed = false;                ///< figures that cannot be right (doubt)
@@ -26,13 +27,15 @@ struct Superfluous {
     std::string reason;
 };
 
-/// Why look-ups pass over a record for ever, or an empty string. `kernel` is what kernel_today says of it.
+/// Why look-ups pass over a record for ever, or an empty string. `kernel` is what kernel_today says
+/// of it.
 std::string idle_reason(const Record& record, const RecordKernel& kernel);
 
 /// Those of the records that the rules let go, in their order.
 std::vector<Superfluous> superfluous(const std::vector<Record>& records, const PruneRules& rules, const Families& families);
 
-/// Journals of searches that were begun anew since (`.jsonl.previous` and so on), in order of their names.
+/// Journals of searches that were begun anew since (`.jsonl.previous` and so on), in order of their
+/// names.
 std::vector<std::filesystem::path> earlier_journals(const std::filesystem::path& folder);
 
 /// One subject in two databases, and what a merge of the second into the first would do about it.

@@ -36,8 +36,8 @@ struct DeviceStats {
 /// Of records of one device model.
 DeviceStats stats_of(const std::vector<Record>& records, const Families& families);
 
-/// Facts about the measurement that a record lacks, in words: "seed", "clocks", "ceiling" and so on. What its kind of device or of result cannot
-/// have is not missed.
+/// Facts about the measurement that a record lacks, in words: "seed", "clocks", "ceiling" and so
+/// on. What its kind of device or of result cannot have is not missed.
 std::vector<std::string> lacking(const Record& record);
 
 /// The files in `journals/` of a folder.

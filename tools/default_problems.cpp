@@ -7,7 +7,8 @@
 namespace hone::tools {
 namespace {
 
-// The first of several sizes, the largest first, that fits a quarter of the memory; the last one if none does.
+// The first of several sizes, the largest first, that fits a quarter of the memory; the last one if
+// none does.
 Problem fitting(const std::string& kind, const std::vector<std::string>& sizes, const Device& device, const Families& families) {
     for (const auto& size : sizes) {
         Problem problem = families.parse_problem(kind + " " + size);

@@ -8,10 +8,11 @@
 
 namespace hone::tools {
 
-/// Time, power and energy of every way that a problem was computed and metered: processor alone, GPU alone, both together; with speed-up, powerup and
-/// greenup (tuner/sharing/greenup.hpp) over the processor alone. One group of rows per problem; a way's record is the one of least time. Where
-/// the processor's energy was not metered the gains are "-". Problems of which one way alone was metered are left out; empty when there are no
-/// others.
+/// Time, power and energy of every way that a problem was computed and metered: processor alone,
+/// GPU alone, both together; with speed-up, powerup and greenup (tuner/sharing/greenup.hpp) over
+/// the processor alone. One group of rows per problem; a way's record is the one of least time.
+/// Where the processor's energy was not metered the gains are "-". Problems of which one way alone
+/// was metered are left out; empty when there are no others.
 std::string greenup_table(const std::vector<Record>& records);
 
 /// A configuration with both costs.

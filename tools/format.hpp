@@ -23,19 +23,22 @@ using text::wrapped;
 /// Seconds in "30s", "5m", "1h30m" or "90". Throws Error for anything else.
 double parse_duration(std::string_view text);
 
-/// A part in "80%", "80 %" or "80": 0.8. Throws Error, naming the option, for anything else and for less than 0.
+/// A part in "80%", "80 %" or "80": 0.8. Throws Error, naming the option, for anything else and for
+/// less than 0.
 double parse_percent(const std::string& option, std::string_view text);
 /// Reads a percentage above 0 % and below 100 %.
 double parse_proper_percent(const std::string& option, std::string_view text);
 
-/// One line per pair, the second column aligned and wrapped at 100 columns, or at as many as there are (0: not known). Where these are few, it stands
-/// below the first.
+/// One line per pair, the second column aligned and wrapped at 100 columns, or at as many as there
+/// are (0: not known). Where these are few, it stands below the first.
 std::string definition_list(const std::vector<std::pair<std::string, std::string>>& lines, int columns = 0);
 
-/// Text broken at spaces as by `wrapped`; what is longer than a line, as configurations are, also behind commas.
+/// Text broken at spaces as by `wrapped`; what is longer than a line, as configurations are, also
+/// behind commas.
 std::string folded(std::string_view text, int width, int indent);
 
-/// Lines of text that are longer than `columns` are broken (folded) and go on indented by four; 0: no bound.
+/// Lines of text that are longer than `columns` are broken (folded) and go on indented by four; 0:
+/// no bound.
 std::string fitted(const std::string& text, int columns);
 
 /// A table with a header; numbers to the right, the rest to the left.

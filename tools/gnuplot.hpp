@@ -8,14 +8,15 @@
 
 namespace hone::tools {
 
-/// The script that draws one bar per record: achieved GB/s, with the safe configuration's beside it where it was measured.
+/// The script that draws one bar per record: achieved GB/s, with the safe configuration's beside it
+/// where it was measured.
 std::string plot_script(const std::vector<Record>& records, const std::string& title, const std::filesystem::path& picture);
 
 /// Text in double quotes of a gnuplot script: quotes and backslashes mean themselves; no line ends.
 std::string gnuplot_string(const std::string& text);
 
-/// Draws it with gnuplot, which is started without a shell. Throws MissingError, with what to install, where there is no gnuplot; Error when it
-/// fails.
+/// Draws it with gnuplot, which is started without a shell. Throws MissingError, with what to
+/// install, where there is no gnuplot; Error when it fails.
 void draw(const std::string& script);
 
 }  // namespace hone::tools

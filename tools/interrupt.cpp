@@ -36,7 +36,8 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
-    // After an interruption the process is about to end with its own code: a late second Ctrl-C must not change that.
+    // After an interruption the process is about to end with its own code: a late second Ctrl-C
+    // must not change that.
     if (!requested()) install(SIG_DFL);
 }
 

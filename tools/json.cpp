@@ -41,7 +41,8 @@ Json json_of(const Counts& counts) {
 }
 
 void print(Console& console, const Json& document) {
-    // Text from drivers and compilers need not be UTF-8: a replacement character is better than no answer.
+    // Text from drivers and compilers need not be UTF-8: a replacement character is better than no
+    // answer.
     console.print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 

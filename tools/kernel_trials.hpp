@@ -17,9 +17,11 @@ struct KernelTrials {
     std::size_t left = 0;       ///< not tried, because Ctrl-C came before
 };
 
-/// Compiles records' kernels, each for its own device, which need not be here, in as many processes as the machine has threads, and shows progress.
-/// Of a step that two devices share it is the kernel of the record's own. Records of which no kernel is made today are left out. What was compiled is
-/// in the disk cache, so that the same call is soon done with it. Ctrl-C ends it with what is known. Throws MissingError when there is no compiler.
+/// Compiles records' kernels, each for its own device, which need not be here, in as many processes
+/// as the machine has threads, and shows progress. Of a step that two devices share it is the
+/// kernel of the record's own. Records of which no kernel is made today are left out. What was
+/// compiled is in the disk cache, so that the same call is soon done with it. Ctrl-C ends it with
+/// what is known. Throws MissingError when there is no compiler.
 KernelTrials try_kernels(const std::vector<Record>& records, const Families& families, Console& console);
 
 }  // namespace hone::tools

@@ -13,7 +13,8 @@
 namespace hone::tools {
 namespace {
 
-// What a process knows: filled from the environment when it is first asked for, and by its command line before anything else looks at it.
+// What a process knows: filled from the environment when it is first asked for, and by its command
+// line before anything else looks at it.
 struct Known {
     Known() {
         for (const std::filesystem::path& folder : listed_kernel_folders(environment_variable("HONE_KERNELS"))) add(folder);

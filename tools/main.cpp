@@ -29,6 +29,7 @@ int main(int count, char** words) {
     hone::tools::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, size.ws_col, terminal, colour, size.ws_row > 0 ? size.ws_row : 24};
     const auto code = hone::tools::run({words + 1, words + count}, console);
     std::cout.flush();
-    // Output that could not be written (a full disk) must not look like success; a closed pipe ends the process by its signal before.
+    // Output that could not be written (a full disk) must not look like success; a closed pipe ends
+    // the process by its signal before.
     return std::cout ? static_cast<int>(code) : static_cast<int>(hone::tools::Exit::internal);
 }

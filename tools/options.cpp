@@ -73,7 +73,8 @@ void Options::check_value(const Entry& entry, const std::vector<std::string>& ar
     if (empty) throw Error(where(), fmt::format("{} has no value", name), fmt::format("write {} {}; {}", name, entry.placeholder, see_help()));
 }
 
-// In words of hone's own: those of CLI11 name types that were never declared, and it takes an option's name for another one's value.
+// In words of hone's own: those of CLI11 name types that were never declared, and it takes an
+// option's name for another one's value.
 void Options::refuse_misused(const std::vector<std::string>& arguments) const {
     for (const auto& entry : entries_) {
         const std::string name = "--" + entry.name;

@@ -7,7 +7,8 @@
 
 namespace hone::tools {
 
-/// The options and positional arguments of one sub-command: declared once, then parsed, and printed by `--help`.
+/// The options and positional arguments of one sub-command: declared once, then parsed, and printed
+/// by `--help`.
 ///
 ///     Options options("space");
 ///     options.words("problem", settings.problem, "family key=value ...");
@@ -15,8 +16,8 @@ namespace hone::tools {
 ///     options.flag("json", settings.json, "print one JSON document");
 ///     options.parse({"dg_volume", "order=3", "--device", "cpu"});
 ///
-/// An option that is not given leaves its variable as it is. A misspelt option is answered with the nearest one,
-/// and every mistake with the command whose help to read.
+/// An option that is not given leaves its variable as it is. A misspelt option is answered with the
+/// nearest one, and every mistake with the command whose help to read.
 class Options {
   public:
     explicit Options(std::string command) : command_(std::move(command)) {}
@@ -32,7 +33,8 @@ class Options {
     /// `--name`, and `-l` where a letter is given.
     void flag(const std::string& name, bool& value, const std::string& help, char letter = 0);
 
-    /// Sets the variables. Throws Error for an unknown option, a missing or wrong value, or a positional argument where none is taken.
+    /// Sets the variables. Throws Error for an unknown option, a missing or wrong value, or a
+    /// positional argument where none is taken.
     void parse(const std::vector<std::string>& arguments) const;
 
     /// The lines of `--help` that describe positional arguments and options.
@@ -70,7 +72,8 @@ class Options {
     std::string see_help() const;
     void refuse_unknown(const std::vector<std::string>& arguments) const;
     void check_value(const Entry& entry, const std::vector<std::string>& arguments, std::size_t i) const;
-    /// Throws Error for the first option without its value, with a value that it does not take, or given too often.
+    /// Throws Error for the first option without its value, with a value that it does not take, or
+    /// given too often.
     void refuse_misused(const std::vector<std::string>& arguments) const;
 
     std::string command_;

@@ -81,7 +81,8 @@ void check_word(const std::string& name, const std::string& value, const std::ve
                     did_you_mean(value, allowed) + fmt::format("use one of {}", fmt::join(allowed, ", ")));
 }
 
-// Notes a parameter of a family that is known from its records alone, and its value where all values are words.
+// Notes a parameter of a family that is known from its records alone, and its value where all
+// values are words.
 void learn(Family& family, const Assignment& assignment) {
     auto& parameters = family.parameters;
     auto found = std::find_if(parameters.begin(), parameters.end(), [&](const ProblemParameter& one) { return one.name == assignment.name; });

@@ -20,7 +20,8 @@ struct ProgressState {
     TuningProgress run;
 };
 
-/// Part of the run that is over, by budget or by candidates, whichever is nearer to its end; between 0 and 1.
+/// Part of the run that is over, by budget or by candidates, whichever is nearer to its end;
+/// between 0 and 1.
 double part_done(const ProgressState& state);
 /// Seconds that it will still take at most; negative when that cannot be said.
 double seconds_left(const ProgressState& state);
@@ -29,13 +30,16 @@ std::string best_so_far(const ProgressState& state);
 /// "2 wrong, 1 crashed", or an empty string.
 std::string failures(const std::map<Status, int>& counts);
 
-/// One line of a terminal: bar, problem i of n, candidates, failures, time left, best so far; cut to `columns`.
+/// One line of a terminal: bar, problem i of n, candidates, failures, time left, best so far; cut
+/// to `columns`.
 std::string progress_line(const ProgressState& state, int columns);
 
-/// Shows progress: one line that is drawn again and again on a terminal; elsewhere a plain line for each new best, and at least every ten seconds.
+/// Shows progress: one line that is drawn again and again on a terminal; elsewhere a plain line for
+/// each new best, and at least every ten seconds.
 class ProgressPrinter {
   public:
-    /// With `whole`, a terminal shows the whole session instead of a line; it must outlive the printer, which keeps its running problem up to date.
+    /// With `whole`, a terminal shows the whole session instead of a line; it must outlive the
+    /// printer, which keeps its running problem up to date.
     explicit ProgressPrinter(Console& console, WatchedSession* whole = nullptr) : console_(console), whole_(whole) {}
 
     /// A new problem begins.

@@ -48,7 +48,8 @@ struct Surroundings {
 
 RecordCheck judged(const Record& record, const Outcome& outcome, const Surroundings& now, double tolerance);
 
-/// `count` of the records, by turns from every family and within it at random; all of them when there are no more. In the order of the files.
+/// `count` of the records, by turns from every family and within it at random; all of them when
+/// there are no more. In the order of the files.
 std::vector<Record> sample_of(std::vector<Record> records, std::size_t count, std::uint64_t seed);
 
 }  // namespace hone::tools

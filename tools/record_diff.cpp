@@ -54,7 +54,8 @@ RecordChange change_between(const Record& before, const Record& after, double no
     change.confidence = confidence(cost(before), cost(after));
     change.change = judged(change, noise);
     change.other_configuration = before.config != after.config;
-    // Older records have another kind of hash (kernel_hash): of those that differ, both may be of today's kernel.
+    // Older records have another kind of hash (kernel_hash): of those that differ, both may be of
+    // today's kernel.
     change.other_source = !change.other_configuration && before.versions.source_hash != after.versions.source_hash &&
                           (!is_todays_kernel(before) || !is_todays_kernel(after));
     return change;

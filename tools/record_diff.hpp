@@ -24,10 +24,12 @@ struct RecordChange {
     bool other_source = false;  ///< of the same configuration: hone emits another kernel
 };
 
-/// Compares records with equal problem and purpose, and, if `by_device`, equal device model (else each set is of one device). Costs are seconds of a
-/// step; for records tuned for energy, joules. A difference beyond `noise` (a part of the cost) that is certain to 95 % is faster or slower; one
-/// beyond it that is less certain is unsure; the rest is the same. The confidence follows from the two medians' 95 % intervals, taken as those of
-/// normal distributions of the logarithms. In order of the problems.
+/// Compares records with equal problem and purpose, and, if `by_device`, equal device model (else
+/// each set is of one device). Costs are seconds of a step; for records tuned for energy, joules. A
+/// difference beyond `noise` (a part of the cost) that is certain to 95 % is faster or slower; one
+/// beyond it that is less certain is unsure; the rest is the same. The confidence follows from the
+/// two medians' 95 % intervals, taken as those of normal distributions of the logarithms. In order
+/// of the problems.
 std::vector<RecordChange> compare(const std::vector<Record>& before, const std::vector<Record>& after, bool by_device, double noise = 0.01);
 
 /// Geometric mean of the ratios of subjects that are in both; 1 where there is none.

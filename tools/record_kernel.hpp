@@ -10,7 +10,8 @@
 
 namespace hone::tools {
 
-/// The kernel that this hone makes of a record's problem and configuration, beside the measured one.
+/// The kernel that this hone makes of a record's problem and configuration, beside the measured
+/// one.
 enum class KernelState {
     same,        ///< the text that was measured
     other,       ///< another text: what was measured of the old one may not hold

@@ -110,8 +110,10 @@ class Group {
         add_figures();
     }
 
-    /// The parts of the group whose problems also share the parameter that makes the fewest parts, where only these leave room for what a reader
-    /// looks for first: time, nearness to the ceiling and gain. None where the group has room for them, or the parts would be too small to be tables.
+    /// The parts of the group whose problems also share the parameter that makes the fewest parts,
+    /// where only these leave room for what a reader looks for first: time, nearness to the ceiling
+    /// and gain. None where the group has room for them, or the parts would be too small to be
+    /// tables.
     std::vector<std::vector<const Record*>> parts() const {
         constexpr std::size_t least = 3;  // problems of a part, on the mean
         if (how_.width <= 0 || !how_.divisible || has_room()) return {};

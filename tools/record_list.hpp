@@ -35,20 +35,25 @@ struct RecordListing {
     bool divisible = true;                     ///< families may be divided by the values of a parameter, which changes the order
 };
 
-/// One line per record, in groups by family in the order of their first records. What all of a group's problems share stands once above it; what
-/// differs are columns. Where the lines are too long figures are left out, from the highest rank on. Where time, part of the ceiling and gain do not
-/// fit, a family's problems are divided into groups that share more; where these would be too small, a problem stands above its figures, wrapped.
+/// One line per record, in groups by family in the order of their first records. What all of a
+/// group's problems share stands once above it; what differs are columns. Where the lines are too
+/// long figures are left out, from the highest rank on. Where time, part of the ceiling and gain do
+/// not fit, a family's problems are divided into groups that share more; where these would be too
+/// small, a problem stands above its figures, wrapped.
 void list_records(const std::vector<Record>& records, const RecordListing& how, Console& console);
 
-/// Reasons to doubt a record, in a word or two: "disturbed", "busy" (other work on the machine meanwhile), "unsure" (the
-/// interval of its median is wider than 2 % on either side), "old" (a year before `today`, or by an older version of hone than this), "for energy" or
-/// another purpose, "shared" by two devices. Empty: nothing.
+/// Reasons to doubt a record, in a word or two: "disturbed", "busy" (other work on the machine
+/// meanwhile), "unsure" (the interval of its median is wider than 2 % on either side), "old" (a
+/// year before `today`, or by an older version of hone than this), "for energy" or another purpose,
+/// "shared" by two devices. Empty: nothing.
 std::string remark(const Record& record, std::chrono::system_clock::time_point today = std::chrono::system_clock::now());
 
-/// Half the width of the 95 % confidence interval of a median, relative to it; 0 where there is none.
+/// Half the width of the 95 % confidence interval of a median, relative to it; 0 where there is
+/// none.
 double uncertainty(const Statistics& statistics);
 
-/// As RFC 4180 says, but for the ends of lines: a header, and a line per record with plain numbers in base units.
+/// As RFC 4180 says, but for the ends of lines: a header, and a line per record with plain numbers
+/// in base units.
 std::string records_csv(const std::vector<Record>& records);
 
 }  // namespace hone::tools

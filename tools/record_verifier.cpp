@@ -31,7 +31,8 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Problems whose data are made or measured at a time. On a processor making them would disturb the one that is measured.
+// Problems whose data are made or measured at a time. On a processor making them would disturb the
+// one that is measured.
 std::size_t lanes_for(const Device& device) {
     constexpr int enough_for_three = 8;
     constexpr int enough_for_two = 4;
@@ -161,7 +162,8 @@ std::optional<RecordCheck> RecordVerifier::measured_again(WorkerEvaluator& evalu
         if (!outcome) return std::nullopt;
         sitting.winner = *outcome;
         if (!also_safe) sitting.safe = *outcome;
-        // A GPU's steps are timed on the GPU, and making the next problems' data keeps the processors busy: there the interval alone judges.
+        // A GPU's steps are timed on the GPU, and making the next problems' data keeps the
+        // processors busy: there the interval alone judges.
         if (device_.limits.target == Target::cpu) sitting.now.busy = SystemLoad::busy(before, settings_.load.read(), processors().usable);
         RecordCheck check = judged(job.record, *outcome, sitting.now, settings_.tolerance);
         if (settings_.update) refresh(check, sitting);

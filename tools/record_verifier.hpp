@@ -24,8 +24,9 @@ namespace hone::tools {
 
 struct VerifierSettings {
     double tolerance = 0.05;  ///< how much longer a step may take
-    /// Also measure what a record is completed with: the safe configuration in the same sitting, the ceilings, a full sampling period, energy where
-    /// the record has it; and twice again what came out slower, unsure or beside other work. See refresh (tools/record_refresh.hpp).
+    /// Also measure what a record is completed with: the safe configuration in the same sitting,
+    /// the ceilings, a full sampling period, energy where the record has it; and twice again what
+    /// came out slower, unsure or beside other work. See refresh (tools/record_refresh.hpp).
     bool update = false;
     double seconds = 0;     ///< after which it ends as if by Ctrl-C, so that what was measured is kept; 0: no bound
     std::size_t lanes = 0;  ///< problems whose data are made or measured at a time; 0: as many as suit the device
@@ -35,17 +36,20 @@ struct VerifierSettings {
 
 /// Measures records of a device again.
 ///
-/// Kernels are compiled first, in as many processes as the machine has threads. Then, on a GPU, the data and expected answers of the next problems
-/// are made while one is measured, on processors that the measuring one does not need; on a processor one comes after the other.
+/// Kernels are compiled first, in as many processes as the machine has threads. Then, on a GPU, the
+/// data and expected answers of the next problems are made while one is measured, on processors
+/// that the measuring one does not need; on a processor one comes after the other.
 class RecordVerifier {
   public:
     /// Throws MissingError when the device's kernels cannot be compiled here.
     RecordVerifier(Device device, VerifierSettings settings, Console& console);
 
-    /// Checks in the order in which they were made, each also told to `done` at once. Fewer than there are records when it was stopped.
+    /// Checks in the order in which they were made, each also told to `done` at once. Fewer than
+    /// there are records when it was stopped.
     std::vector<RecordCheck> run(const std::vector<Record>& records, const std::function<void(const RecordCheck&)>& done = {});
 
-    /// Whether hone makes of the record's configuration the kernel that was measured; nothing where it makes none.
+    /// Whether hone makes of the record's configuration the kernel that was measured; nothing where
+    /// it makes none.
     std::optional<bool> makes_same_kernel(const Record& record) const;
 
     bool interrupted() const { return guard_.requested(); }  ///< by Ctrl-C

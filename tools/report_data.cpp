@@ -22,7 +22,8 @@
 namespace hone::tools {
 namespace {
 
-// Of 10^5 candidates five digits are enough to draw, and to say 1.00x; the shortest text of a sum of samples has seventeen.
+// Of 10^5 candidates five digits are enough to draw, and to say 1.00x; the shortest text of a sum
+// of samples has seventeen.
 double drawn(double value) {
     return std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
 }
@@ -176,7 +177,8 @@ bool same_tunables(const Config& a, const Config& b) {
     return std::ranges::equal(a.assignments(), b.assignments(), {}, &Assignment::name, &Assignment::name);
 }
 
-// Each candidate by its first evaluation, as the story counts them, where it has the same tunables as the first.
+// Each candidate by its first evaluation, as the story counts them, where it has the same tunables
+// as the first.
 std::vector<Tried> candidates_of(const JournalText& journal) {
     std::vector<Tried> candidates;
     std::set<std::string> seen;

@@ -52,7 +52,8 @@ void add_roof(SvgChart& chart, const std::string& name, double low, double high,
                             .faint = true});
 }
 
-// Memory is a slope up to the highest arithmetic ceiling; these are level from the slope on. `low` and `high`: operations per byte of the points.
+// Memory is a slope up to the highest arithmetic ceiling; these are level from the slope on. `low`
+// and `high`: operations per byte of the points.
 void add_roofs(SvgChart& chart, double bandwidth, const std::map<std::string, std::vector<double>>& peaks, double low, double high) {
     double highest = 0;
     for (const auto& [precision, values] : peaks) highest = std::max(highest, median(values));

@@ -78,7 +78,8 @@ void add_scaling(SvgChart& chart, const std::string& name, std::vector<Units> po
     SvgChart::Series series{.name = name, .points = {}, .line = true};
     for (const Units& point : points) {
         const double times = rates ? point.value / first.value : first.value / point.value;
-        // A unit keeps its rate: the same time for the same work each, or so many times the rate of all.
+        // A unit keeps its rate: the same time for the same work each, or so many times the rate of
+        // all.
         const double y = scaling == Scaling::strong ? times : rates ? times * first.units / point.units : times;
         series.points.push_back({point.units, y, point.note});
     }
@@ -314,7 +315,8 @@ SvgChart drift_chart(const CsvTable& table) {
 }
 
 SvgChart scaling_chart(const std::vector<Record>& records, Scaling scaling) {
-    // By what is compared: the device's name but for its units, and the problem, of which sizes may differ where it grows with the units.
+    // By what is compared: the device's name but for its units, and the problem, of which sizes may
+    // differ where it grows with the units.
     std::map<std::pair<std::string, std::string>, std::map<int, const Record*>> groups;
     for (const Record& record : records) {
         if (record.hybrid) continue;

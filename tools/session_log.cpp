@@ -77,7 +77,8 @@ void take_line(SessionText& session, const JsonPlace& place) {
     }
 }
 
-// Only those of runs that are over; whoever removes a file that somebody else removes as well has nothing to do.
+// Only those of runs that are over; whoever removes a file that somebody else removes as well has
+// nothing to do.
 void remove_old(const fs::path& folder) {
     const std::vector<fs::path> files = session_files(folder);
     for (std::size_t i = 0; i + kept < files.size(); ++i) {

@@ -43,9 +43,11 @@ struct SessionText {
     bool interrupted = false;
 };
 
-/// The log of one run of `hone tune`, by which another process sees where it stands: `FOLDER/sessions/<UTC>-<process>.jsonl`, JSON lines that are
-/// only appended. What the candidates came to is in the problems' journals. The run holds the file's lock while it lives, however it ends. The last
-/// twenty logs are kept. A run goes on without a log that cannot be written: `missing` says why.
+/// The log of one run of `hone tune`, by which another process sees where it stands:
+/// `FOLDER/sessions/<UTC>-<process>.jsonl`, JSON lines that are only appended. What the candidates
+/// came to is in the problems' journals. The run holds the file's lock while it lives, however it
+/// ends. The last twenty logs are kept. A run goes on without a log that cannot be written:
+/// `missing` says why.
 class SessionLog {
   public:
     SessionLog(const std::filesystem::path& folder, const SessionPlan& plan);
@@ -67,7 +69,8 @@ class SessionLog {
 
 /// Logs of a folder of results, the latest last.
 std::vector<std::filesystem::path> session_files(const std::filesystem::path& folder);
-/// Reads a log. A last line that was cut is left out; other damage throws Error naming file and line.
+/// Reads a log. A last line that was cut is left out; other damage throws Error naming file and
+/// line.
 SessionText read_session(const std::filesystem::path& file);
 /// Whether the run that writes the log is still there.
 bool is_alive(const std::filesystem::path& file);

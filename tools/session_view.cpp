@@ -43,7 +43,8 @@ ProgressState progress_at(const SessionText& session, std::size_t place, const f
         // Time goes on between two candidates, too.
         if (step.state == State::running && !step.resumed) state.run.elapsed = std::max(state.run.elapsed, unix_seconds() - step.began);
     } catch (const std::exception&) {
-        // Of a family that is not known here, or not begun, or damaged: then the log's word is all there is.
+        // Of a family that is not known here, or not begun, or damaged: then the log's word is all
+        // there is.
     }
     return state;
 }

@@ -30,14 +30,16 @@ struct WatchedSession {
 };
 std::string name_of(WatchedSession::State state);
 
-/// A session from its log and its problems' journals, which lie beside it. A journal that cannot be read leaves its problem without figures.
+/// A session from its log and its problems' journals, which lie beside it. A journal that cannot be
+/// read leaves its problem without figures.
 WatchedSession watched_session(const std::filesystem::path& log, const Families& families);
 
 /// How far a tuning run is, as its journal tells it, as TuningProgress has it.
 TuningProgress progress_of(const JournalText& journal);
 
-/// The session in lines of at most `columns` columns, at most `rows` of them: its state, a bar, every problem with candidates, failures, time left
-/// and best so far; what there is no room for is counted.
+/// The session in lines of at most `columns` columns, at most `rows` of them: its state, a bar,
+/// every problem with candidates, failures, time left and best so far; what there is no room for is
+/// counted.
 std::vector<std::string> session_lines(const WatchedSession& session, int columns, int rows);
 
 Json json_of(const WatchedSession& session);

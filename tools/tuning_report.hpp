@@ -17,10 +17,12 @@ struct TunedProblem {
     double begun_after = 0;       ///< seconds from the program's start
 };
 
-/// The summary that `hone tune` ends with: winners with what their search cost, and problems without a result.
+/// The summary that `hone tune` ends with: winners with what their search cost, and problems
+/// without a result.
 std::string tuning_summary(const std::vector<TunedProblem>& problems);
 
-/// What a run that searched for less than half of its time did else, and what to do about it; empty: it searched for longer, or to the space's end.
+/// What a run that searched for less than half of its time did else, and what to do about it;
+/// empty: it searched for longer, or to the space's end.
 std::string budget_remark(const TuningResult& result);
 
 /// Where the time went: a row of seconds and share for each kind of work.

@@ -72,7 +72,8 @@ TuningSession::TuningSession(TuneSettings settings, Console& console)
       log_(settings_.folder, plan_of(settings_)),
       watched_(watched_plan(settings_)),
       printer_(console, settings_.watch ? &watched_ : nullptr) {
-    // Compiling happens in other processes, but whether it can be done is better said now than by each of them.
+    // Compiling happens in other processes, but whether it can be done is better said now than by
+    // each of them.
     open_compiler({settings_.device.limits, settings_.device.fingerprint.architecture, settings_.device.fingerprint.name}, cache_);
     if (settings_.energy) require_meter("--energy");
     if (!settings_.objective.empty() && parse_objective(settings_.objective).needs_energy()) require_meter("--objective " + settings_.objective);
@@ -155,7 +156,8 @@ std::optional<TunedProblem> TuningSession::passed_over(const Problem& problem) c
 
 double TuningSession::share_of_budget(int number) const {
     const auto remaining = static_cast<double>(std::ssize(settings_.problems) - number + 1);
-    // The first problem has at least this, whatever the ceilings took: with the grace its safe configuration is measured.
+    // The first problem has at least this, whatever the ceilings took: with the grace its safe
+    // configuration is measured.
     return settings_.seconds > 0 ? std::max(1.0, (began_ + settings_.seconds - now()) / remaining) : 0;
 }
 
@@ -196,7 +198,8 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
         reported = now();
         printer_.evaluated(state);
     };
-    // They come after the first candidate, where they can: how fast it is does not wait for what the device can do.
+    // They come after the first candidate, where they can: how fast it is does not wait for what
+    // the device can do.
     if (!measured_ceilings_ && room_for_ceilings(problem))
         hooks.ceilings = [this] {
             measure_ceilings();

@@ -40,15 +40,16 @@ struct TuneSettings : TuningRequest {
     bool watch = false;  ///< a terminal shows the whole session
 };
 
-/// One run of `hone tune`: several problems in turn on one device, each result stored as soon as it is there. The time budget is shared evenly among
-/// the problems that remain, so that what one does not need goes to the others.
+/// One run of `hone tune`: several problems in turn on one device, each result stored as soon as it
+/// is there. The time budget is shared evenly among the problems that remain, so that what one does
+/// not need goes to the others.
 class TuningSession {
   public:
     /// Throws MissingError when the device's kernels cannot be compiled here.
     TuningSession(TuneSettings settings, Console& console);
 
-    /// Returns the results so far when Ctrl-C came. A problem that cannot be set up, or has no time left,
-    /// has no record and says why; a record that could not be stored says so.
+    /// Returns the results so far when Ctrl-C came. A problem that cannot be set up, or has no time
+    /// left, has no record and says why; a record that could not be stored says so.
     std::vector<TunedProblem> run();
 
     const Ceilings& ceilings() const { return ceilings_; }

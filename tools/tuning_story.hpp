@@ -11,7 +11,8 @@
 
 namespace hone::tools {
 
-/// The course of a search by its journal, each candidate by its first evaluation: later ones are made to compare a few.
+/// The course of a search by its journal, each candidate by its first evaluation: later ones are
+/// made to compare a few.
 struct TuningStory {
     /// Candidates that failed for one reason, but for the numbers in it.
     struct Failure {
@@ -82,21 +83,25 @@ struct MeasuredSpace {
     bool whole = false;  ///< the family's own space; else that of the values which occur in the journal, where nothing is known to be impossible
 };
 
-/// The costs that a model is fitted to: those beyond five times the median count as five times the median. How bad a bad candidate is, or how long
-/// the machine was busy meanwhile, is not what a search is about, and a few such times would outweigh all others.
+/// The costs that a model is fitted to: those beyond five times the median count as five times the
+/// median. How bad a bad candidate is, or how long the machine was busy meanwhile, is not what a
+/// search is about, and a few such times would outweigh all others.
 std::vector<MeasuredCost> tempered(std::vector<MeasuredCost> costs);
 
-/// The space of the family within `limits`, when it is known and has the journal's configurations; else what the journal shows of it.
+/// The space of the family within `limits`, when it is known and has the journal's configurations;
+/// else what the journal shows of it.
 MeasuredSpace measured_space(const TuningStory& story, const std::string& problem, const Families& families, const Limits& limits);
 
-/// Every neighbour of the winner, which is a configuration of the space, tunable by tunable. `model` may be null: then what was not measured is left
-/// out.
+/// Every neighbour of the winner, which is a configuration of the space, tunable by tunable.
+/// `model` may be null: then what was not measured is left out.
 std::vector<Neighbour> neighbours_of(const Config& winner, const MeasuredSpace& measured, const CostModel* model);
 
-/// "block_x=32,stores=plain" as a configuration, numbers and words as they are written. Throws Error for other text.
+/// "block_x=32,stores=plain" as a configuration, numbers and words as they are written. Throws
+/// Error for other text.
 Config parsed_config(const std::string& key);
 
-/// Reads a key as a configuration of a space, with the values of tunables that came later. Throws Error for other text.
+/// Reads a key as a configuration of a space, with the values of tunables that came later. Throws
+/// Error for other text.
 Config config_in(const SearchSpace& space, const std::string& key);
 
 }  // namespace hone::tools

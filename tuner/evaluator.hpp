@@ -27,7 +27,8 @@ struct Evaluated {
     Outcome outcome;
 };
 
-/// Turns candidates into outcomes: on a device through a worker process (worker_evaluator.hpp), or by a formula in a simulation.
+/// Turns candidates into outcomes: on a device through a worker process (worker_evaluator.hpp), or
+/// by a formula in a simulation.
 ///
 /// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more.
 class Evaluator {
@@ -35,16 +36,19 @@ class Evaluator {
     virtual ~Evaluator() = default;
     /// Sets what is measured from the next `begin` on; at first the time alone.
     virtual void set_objective(const Objective& /*objective*/) {}
-    /// Sets the problem up before its first candidate. No sampling period is to last longer than `most_seconds`. Throws Error, here or at the first
-    /// candidate, when it cannot be set up: the device is too small, say.
+    /// Sets the problem up before its first candidate. No sampling period is to last longer than
+    /// `most_seconds`. Throws Error, here or at the first candidate, when it cannot be set up: the
+    /// device is too small, say.
     virtual void begin(const Problem& problem, std::uint64_t seed, double most_seconds) = 0;
     /// `candidate` is to be evaluated soon, after those prepared before it: compile it ahead.
     virtual void prepare(const Candidate& candidate) = 0;
-    /// Evaluates the candidate prepared longest ago. It may be dropped early when it is clearly slower than `incumbent` seconds a step (0: never).
-    /// Nothing when `stop` said so before it was finished; it is still prepared then.
+    /// Evaluates the candidate prepared longest ago. It may be dropped early when it is clearly
+    /// slower than `incumbent` seconds a step (0: never). Nothing when `stop` said so before it was
+    /// finished; it is still prepared then.
     virtual std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) = 0;
-    /// Evaluates some of the candidates that were prepared, which come in that order, and returns what is finished first: several devices work at
-    /// several at once. One device takes the oldest. Nothing when `stop` said so before; all are still prepared then.
+    /// Evaluates some of the candidates that were prepared, which come in that order, and returns
+    /// what is finished first: several devices work at several at once. One device takes the
+    /// oldest. Nothing when `stop` said so before; all are still prepared then.
     virtual std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) {
         auto outcome = evaluate(prepared.front(), incumbent, stop);
         return outcome ? std::optional(Evaluated{0, std::move(*outcome)}) : std::nullopt;

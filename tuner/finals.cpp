@@ -8,7 +8,8 @@
 namespace hone::inline v0_1 {
 namespace {
 
-/// 0.995 quantiles of Student's distribution with 1, 2, ... degrees of freedom; of the normal distribution beyond.
+/// 0.995 quantiles of Student's distribution with 1, 2, ... degrees of freedom; of the normal
+/// distribution beyond.
 constexpr std::array student{63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169,
                              3.106,  3.055, 3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861, 2.845};
 constexpr double normal = 2.576;
@@ -74,7 +75,8 @@ std::vector<std::size_t> Finals::round() {
         if (finalist.failed || (finalist.beaten && !stays)) continue;
         const auto verdict = early || i == lead ? Comparison::open : compare_in_turns(finalists_[*lead].rounds, finalist.rounds, rule_.tie);
         finalist.beaten = verdict == Comparison::first;
-        // "second" can happen only where one has more rounds than the other: more of them will tell.
+        // "second" can happen only where one has more rounds than the other: more of them will
+        // tell.
         const bool undecided = verdict == Comparison::open || verdict == Comparison::second;
         if (undecided || stays) players.push_back(i);
         open = open || (undecided && i != lead);

@@ -20,12 +20,13 @@ enum class Comparison {
     open     ///< cannot be told yet
 };
 
-/// Compares two configurations that were measured in turns, round by round, so that drift of the device hits both alike: by the 99 % confidence
-/// interval of the mean logarithm of the ratio of their costs, from Student's distribution over the rounds, and no narrower than the rounds' own
+/// Compares two configurations that were measured in turns, round by round, so that drift of the
+/// device hits both alike: by the 99 % confidence interval of the mean logarithm of the ratio of
+/// their costs, from Student's distribution over the rounds, and no narrower than the rounds' own
 /// noise allows.
 ///
-/// 99 %, because the question is asked again after every round: seven looks at that level are right at 95 % together (Pocock, Biometrika 64, 1977).
-/// Rounds that only one of them has are left out.
+/// 99 %, because the question is asked again after every round: seven looks at that level are right
+/// at 95 % together (Pocock, Biometrika 64, 1977). Rounds that only one of them has are left out.
 Comparison compare_in_turns(std::span<const Round> first, std::span<const Round> second, double tie);
 
 /// How finalists are compared.
@@ -33,13 +34,15 @@ struct FinalsRule {
     int least_rounds = 3;
     int most_rounds = 9;
     double tie = 0.01;  ///< costs closer than this do not differ
-    /// A finalist that takes part in every round, also when it is worse: the gain over it then comes from the same minutes as the winner's time.
+    /// A finalist that takes part in every round, also when it is worse: the gain over it then
+    /// comes from the same minutes as the winner's time.
     std::optional<std::size_t> yardstick = {};
 };
 
-/// The finals: candidates are measured round by round in turn, each round starting with the next one, until one is better than all others with
-/// confidence, or those that remain are declared equal, or the rounds are used up. Whoever is worse than the leader with confidence takes no part in
-/// further rounds, but for the yardstick. A lone finalist has one round.
+/// The finals: candidates are measured round by round in turn, each round starting with the next
+/// one, until one is better than all others with confidence, or those that remain are declared
+/// equal, or the rounds are used up. Whoever is worse than the leader with confidence takes no part
+/// in further rounds, but for the yardstick. A lone finalist has one round.
 ///
 ///     Finals finals(3, {});
 ///     for (auto round = finals.round(); !round.empty(); round = finals.round())
@@ -49,13 +52,14 @@ class Finals {
   public:
     Finals(std::size_t finalists, FinalsRule rule) : rule_(rule), finalists_(finalists) {}
 
-    /// The finalists of the next round, in the order in which to measure them; none when all is decided. Call it after the last round was reported.
+    /// The finalists of the next round, in the order in which to measure them; none when all is
+    /// decided. Call it after the last round was reported.
     std::vector<std::size_t> round();
     /// Reports a finalist's round. Nothing: it failed, and takes no further part.
     void report(std::size_t finalist, const std::optional<Round>& round);
 
-    /// The finalist with the lowest costs. Of those that the measurements cannot tell from it, the one with the lowest number. Nothing when no
-    /// finalist has a round without failing.
+    /// The finalist with the lowest costs. Of those that the measurements cannot tell from it, the
+    /// one with the lowest number. Nothing when no finalist has a round without failing.
     std::optional<std::size_t> winner() const;
     /// The finalists that did not fail and have no round yet.
     std::vector<std::size_t> unmeasured() const;

@@ -107,7 +107,8 @@ bool is_json(const std::string& line) {
     }
 }
 
-/// The lines of a journal. A last one that has no end, or cannot be read, was cut while it was written and is left out.
+/// The lines of a journal. A last one that has no end, or cannot be read, was cut while it was
+/// written and is left out.
 std::vector<std::string> readable_lines(std::string_view text) {
     std::vector<std::string> lines;
     std::size_t begin = 0;
@@ -211,7 +212,8 @@ void write_through(int descriptor, const std::filesystem::path& file, const std:
         throw Error("journal " + file.string(), "cannot be written: " + system_message(errno), "make room on the disk and go on with --resume");
 }
 
-// How many journals of earlier runs are kept, the last one as `<name>.previous`, those before as `<name>.previous-2` and so on.
+// How many journals of earlier runs are kept, the last one as `<name>.previous`, those before as
+// `<name>.previous-2` and so on.
 constexpr int most_previous = 9;
 
 std::filesystem::path previous(const std::filesystem::path& file, int runs_ago) {

@@ -17,8 +17,9 @@ namespace hone::inline v0_1 {
 /// Of the journals that this hone writes and reads.
 constexpr int journal_version = 1;
 
-/// The description of a tuning run, which is the first line of its journal. The run's candidates follow from it and from their outcomes. Of the
-/// request nothing is left open: it has a strategy, a seed and an objective.
+/// The description of a tuning run, which is the first line of its journal. The run's candidates
+/// follow from it and from their outcomes. Of the request nothing is left open: it has a strategy,
+/// a seed and an objective.
 struct RunDescription : TuningRequest {
     RunDescription() { seed = 0, objective = "time"; }
 
@@ -37,7 +38,8 @@ class OtherRunError : public Error {
     using Error::Error;
 };
 
-/// SHA-256 of tunables, values, safe configuration and `members` (what the constraints leave), as 64 hexadecimal digits.
+/// SHA-256 of tunables, values, safe configuration and `members` (what the constraints leave), as
+/// 64 hexadecimal digits.
 std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>& members);
 
 /// A further line of a journal.
@@ -62,30 +64,34 @@ struct JournalText {
     std::vector<JournalEntry> entries;
 };
 
-/// Reads a whole journal, as strictly as `Journal::resume`, without a file or a lock; `where` is for messages. A last line that was cut is left out.
+/// Reads a whole journal, as strictly as `Journal::resume`, without a file or a lock; `where` is
+/// for messages. A last line that was cut is left out.
 JournalText parse_journal(std::string_view text, const std::string& where);
 
 /// The inverse.
 std::string journal_text(const JournalText& journal);
 
-/// The journal of one tuning run: JSON lines that are only appended. Each is written at once, and is on the disk before the run goes on. However a
-/// run ends (`kill -9`, power), its journal has every finished evaluation. A resumed run repeats at most the evaluations in flight.
+/// The journal of one tuning run: JSON lines that are only appended. Each is written at once, and
+/// is on the disk before the run goes on. However a run ends (`kill -9`, power), its journal has
+/// every finished evaluation. A resumed run repeats at most the evaluations in flight.
 ///
 ///     Journal journal = Journal::resume(path, description);       // or Journal::start
 ///     for (const auto& entry : journal.entries()) replay(entry);  // what was there
 ///     journal.append(entry);                                      // what is new
 ///
-/// A last line without its end (the write was cut) is dropped. Any other damage throws Error naming file and line. One process at a time holds a
-/// journal: a second one gets an Error. So does a file system without locks, saying so.
+/// A last line without its end (the write was cut) is dropped. Any other damage throws Error naming
+/// file and line. One process at a time holds a journal: a second one gets an Error. So does a file
+/// system without locks, saying so.
 class Journal {
   public:
-    /// An empty journal. One that is there already is kept as `<name>.previous`, the one before as `<name>.previous-2` and so on, nine in all.
+    /// An empty journal. One that is there already is kept as `<name>.previous`, the one before as
+    /// `<name>.previous-2` and so on, nine in all.
     static Journal start(const std::filesystem::path& file, const RunDescription& description);
-    /// Goes on with the journal that is there, or starts one when there is none. Throws OtherRunError when it differs in anything of its description,
-    /// naming both.
+    /// Goes on with the journal that is there, or starts one when there is none. Throws
+    /// OtherRunError when it differs in anything of its description, naming both.
     static Journal resume(const std::filesystem::path& file, const RunDescription& description);
-    /// Takes from the existing journal what a run needs to continue it: strategy, seed, settings, objective, restriction, promising members.
-    /// False, changing nothing, when there is none.
+    /// Takes from the existing journal what a run needs to continue it: strategy, seed, settings,
+    /// objective, restriction, promising members. False, changing nothing, when there is none.
     static bool peek(const std::filesystem::path& file, RunDescription& description);
 
     ~Journal();
@@ -102,7 +108,8 @@ class Journal {
     std::unique_ptr<State> state_;
 };
 
-/// Where the journal of a problem on a device lies: `FOLDER/journals/<device_key>-<16 digits of the problem's hash>.jsonl`.
+/// Where the journal of a problem on a device lies: `FOLDER/journals/<device_key>-<16 digits of the
+/// problem's hash>.jsonl`.
 std::filesystem::path journal_path(const std::filesystem::path& folder, const Problem& problem, const DeviceFingerprint& device);
 
 }  // namespace hone::inline v0_1

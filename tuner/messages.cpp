@@ -18,8 +18,9 @@ namespace {
 
 constexpr std::size_t longest_reason = 1 << 16;
 
-// One list of members per type, for its writer and its reader both. It takes the whole type apart: a member that is added to the type and not to its
-// list does not compile. `visit` gets each member's name, and what a reader needs to know of its range.
+// One list of members per type, for its writer and its reader both. It takes the whole type apart:
+// a member that is added to the type and not to its list does not compile. `visit` gets each
+// member's name, and what a reader needs to know of its range.
 
 struct Range {
     double low;

@@ -10,14 +10,16 @@
 
 namespace hone::inline v0_1 {
 
-/// The result of evaluating a candidate, in a word. Every failure is remembered, and the candidate is not tried again.
+/// The result of evaluating a candidate, in a word. Every failure is remembered, and the candidate
+/// is not tried again.
 enum class Status { measured, compile_failed, launch_failed, wrong, timed_out, crashed };
 
 std::string to_string(Status status);
 /// Throws Error for anything that `to_string` does not give.
 Status parse_status(const std::string& text);
 
-/// Conditions of a measurement, by a reading of the device and by what else the machine did meanwhile.
+/// Conditions of a measurement, by a reading of the device and by what else the machine did
+/// meanwhile.
 Conditions conditions_of(const std::optional<DeviceReading>& reading, const std::string& busy = "");
 
 /// The result of one evaluation.

@@ -20,12 +20,13 @@ struct Promising {
     double distance = 0;  ///< of the record's problem and device from these
 };
 
-/// At most `most` members that neighbours propose (predict): the prediction first, then the nearest neighbours'; each once, and never the safe
-/// configuration, which comes first anyway.
+/// At most `most` members that neighbours propose (predict): the prediction first, then the nearest
+/// neighbours'; each once, and never the safe configuration, which comes first anyway.
 std::vector<Promising> promising_members(const Database& database, const Families& families, const Problem& problem, const Device& device,
                                          int most = 4);
 
-/// The number of the first candidate in a run that costs at most `bound` (the safe configuration is number 1). Nothing when there is none.
+/// The number of the first candidate in a run that costs at most `bound` (the safe configuration is
+/// number 1). Nothing when there is none.
 std::optional<int> evaluations_to_reach(const std::vector<JournalEntry>& entries, const Objective& objective, double bound);
 
 }  // namespace hone::inline v0_1

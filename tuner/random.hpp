@@ -7,12 +7,14 @@
 
 namespace hone::inline v0_1 {
 
-/// Random numbers that are the same with every standard library: the distributions of <random> are not.
+/// Random numbers that are the same with every standard library: the distributions of <random> are
+/// not.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
 
-    /// Uniform in [0, bound). Requires bound > 0. The bias of the remainder, bound / 2^64, is of no account here.
+    /// Uniform in [0, bound). Requires bound > 0. The bias of the remainder, bound / 2^64, is of no
+    /// account here.
     std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
     std::size_t index(std::size_t size) { return static_cast<std::size_t>(below(size)); }
     /// Uniform in [0, 1).

@@ -8,20 +8,26 @@
 
 namespace hone::inline v0_1 {
 
-/// Median, its distribution-free confidence interval and the minimum of the seconds of single time steps, in any order.
+/// Median, its distribution-free confidence interval and the minimum of the seconds of single time
+/// steps, in any order.
 ///
-/// The mean is left out on purpose: one interrupted step moves it, and no such step belongs to the kernel. No samples give zeros.
+/// The mean is left out on purpose: one interrupted step moves it, and no such step belongs to the
+/// kernel. No samples give zeros.
 Statistics summarise(std::vector<double> seconds);
 
-/// Ranks (from 0) of the two order statistics of `samples` values that enclose the median with 95 % confidence, whatever the distribution:
-/// the largest k with 1 - 2 P(Binomial(samples, 1/2) <= k) >= 0.95 and its mirror image. Source: David & Nagaraja, Order Statistics, 7.1.
-/// Fewer than 6 samples cannot give that confidence; their whole range is returned. Requires at least one sample.
+/// Ranks (from 0) of the two order statistics of `samples` values that enclose the median with 95 %
+/// confidence, whatever the distribution: the largest k with 1 - 2 P(Binomial(samples, 1/2) <= k)
+/// >= 0.95 and its mirror image. Source: David & Nagaraja, Order Statistics, 7.1. Fewer than 6
+/// samples cannot give that confidence; their whole range is returned. Requires at least one
+/// sample.
 std::pair<int, int> median_interval(int samples);
 
-/// The number of first samples that are warm-up: those slower than every sample of the second half, at most a quarter of all.
+/// The number of first samples that are warm-up: those slower than every sample of the second half,
+/// at most a quarter of all.
 int warm_up_length(std::span<const double> seconds);
 
-/// The rule that decides how long a candidate is measured. A sample is one time step, or the mean of several where one is too short for the clock.
+/// The rule that decides how long a candidate is measured. A sample is one time step, or the mean
+/// of several where one is too short for the clock.
 struct SamplingRule {
     int period = 40;                ///< samples in a full period, as in the published tuner of a hydrodynamics code
     int fewest = 6;                 ///< the first number that gives a 95 % interval of the median
@@ -32,9 +38,11 @@ struct SamplingRule {
     double shortest_sample = 5e-5;  ///< seconds; device events resolve about half a microsecond, 1 % of this
     double energy_seconds = 0;      ///< a candidate that survives its sampling period runs so long under the power meter; 0: no energy is wanted
 
-    /// For `energy_seconds`: a meter that is read every 5 ms tells a period of this length to 1 %, as `narrow` does for time.
+    /// For `energy_seconds`: a meter that is read every 5 ms tells a period of this length to 1 %,
+    /// as `narrow` does for time.
     static constexpr double enough_for_energy = 0.5;
-    /// Metering ends after so many times `energy_seconds`, and the time that the meter needs to forget what was before, whatever it said.
+    /// Metering ends after so many times `energy_seconds`, and the time that the meter needs to
+    /// forget what was before, whatever it said.
     static constexpr double longest_metering = 4;
 };
 
@@ -45,8 +53,8 @@ enum class Verdict {
     complete,  ///< the period is over
 };
 
-/// Whether a sampling period may end after `seconds` (warm-up removed), given the incumbent's median (0: there is none) and the
-/// time that all samples took together.
+/// Whether a sampling period may end after `seconds` (warm-up removed), given the incumbent's
+/// median (0: there is none) and the time that all samples took together.
 Verdict judge(std::span<const double> seconds, double incumbent, double elapsed, const SamplingRule& rule);
 
 /// The number of time steps in a sample when one takes `step_seconds`.

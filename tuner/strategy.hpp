@@ -17,11 +17,14 @@ struct Outlook {
     double gain = 0;    ///< expected: by which part of the best's cost the best of all members is below it; 0.02 is 2 %
 };
 
-/// Which candidate next. Ask and tell; no clock, no device, all randomness from the seed, so that equal tells give equal asks.
+/// Which candidate next. Ask and tell; no clock, no device, all randomness from the seed, so that
+/// equal tells give equal asks.
 ///
-/// Strategies see members of the space only, by index (SearchSpace::at). Several asks may be pending (asked, not told) at a time; a strategy copes
-/// with tells in any order, and learns most when they come in the order of asks. Members that were never asked may be told too, at any time: what is
-/// known of them from elsewhere. They are not asked then. The first ask is the safe configuration, unless it was told.
+/// Strategies see members of the space only, by index (SearchSpace::at). Several asks may be
+/// pending (asked, not told) at a time; a strategy copes with tells in any order, and learns most
+/// when they come in the order of asks. Members that were never asked may be told too, at any time:
+/// what is known of them from elsewhere. They are not asked then. The first ask is the safe
+/// configuration, unless it was told.
 ///
 /// A strategy never stops before all members are known: when to stop is for whoever pays.
 class Strategy {
@@ -29,10 +32,11 @@ class Strategy {
     virtual ~Strategy() = default;
     /// A member that was neither asked nor told before, or nothing when there is none.
     virtual std::optional<std::int64_t> ask() = 0;
-    /// The cost in seconds (or of another objective) of a member; infinity for one that failed. What is told of a member after the first time is
-    /// ignored.
+    /// The cost in seconds (or of another objective) of a member; infinity for one that failed.
+    /// What is told of a member after the first time is ignored.
     virtual void tell(std::int64_t index, double cost) = 0;
-    /// The outlook on a gain of `part` (0.01: 1 %); nothing from strategies without a model, and from any before it has one.
+    /// The outlook on a gain of `part` (0.01: 1 %); nothing from strategies without a model, and
+    /// from any before it has one.
     virtual std::optional<Outlook> outlook(double /*part*/) const { return std::nullopt; }
 };
 

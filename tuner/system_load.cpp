@@ -84,8 +84,9 @@ LoadReading SystemLoad::read() const {
 }
 
 std::string SystemLoad::busy(const LoadReading& before, const LoadReading& after, int processors) {
-    // A run keeps a compiler and a measuring thread on each processor busy, which the load of its last minute has; and the process that watches
-    // wakes up many times a second while they are all taken.
+    // A run keeps a compiler and a measuring thread on each processor busy, which the load of its
+    // last minute has; and the process that watches wakes up many times a second while they are all
+    // taken.
     constexpr double own_threads = 2;
     constexpr double most_stolen = 0.02;
     constexpr double most_waiting = 0.1;

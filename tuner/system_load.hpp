@@ -8,7 +8,8 @@
 
 namespace hone::inline v0_1 {
 
-/// The system's counters of the use of its processors until now. A counter that the system does not have is absent.
+/// The system's counters of the use of its processors until now. A counter that the system does not
+/// have is absent.
 struct LoadReading {
     std::chrono::steady_clock::time_point at;
     std::optional<double> load;               ///< mean number of running and waiting threads of the last minute (/proc/loadavg)
@@ -30,8 +31,9 @@ class SystemLoad {
 
     LoadReading read() const;
 
-    /// Describes the load between two readings that a measurement on `processors` processors does not make itself ("12.0 % of the processors' time
-    /// was stolen"). An empty string: there was none.
+    /// Describes the load between two readings that a measurement on `processors` processors does
+    /// not make itself ("12.0 % of the processors' time was stolen"). An empty string: there was
+    /// none.
     static std::string busy(const LoadReading& before, const LoadReading& after, int processors);
 
   private:

@@ -87,7 +87,8 @@ struct Tuner::State {
     double cost_of(const Outcome& outcome) const { return cost(scope.objective, outcome, watts); }
     bool may_win(const Outcome& outcome) const { return outcome.measured() && (outcome.energy || !scope.objective.needs_energy()); }
 
-    /// The safe configuration, then the promising members, then what the strategy asks for and was not among them.
+    /// The safe configuration, then the promising members, then what the strategy asks for and was
+    /// not among them.
     std::optional<std::int64_t> next_member() {
         const auto is_new = [&](std::int64_t index) { return asked.insert(index).second; };
         while (!asked.empty() && promised < scope.promising.size()) {
@@ -129,7 +130,8 @@ struct Tuner::State {
         strategy->tell(candidate.index, cost_of(outcome));
     }
 
-    /// The measured entries that were not in finals before, best first, the older first among equals.
+    /// The measured entries that were not in finals before, best first, the older first among
+    /// equals.
     std::vector<std::size_t> ranking() const {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < entries.size(); ++i)

@@ -29,8 +29,9 @@ struct TunerSettings {
     int final_rounds = 3;       ///< how often at least; a lone finalist once
     double tie = 0.01;          ///< costs closer than this, inside each other's noise, are a tie
     int most_final_rounds = 9;  ///< how often at most, while finalists cannot be told apart; not below final_rounds
-    /// Once the device is in another state than when the incumbent was measured (see `another_state`), the incumbent is measured again, at most once
-    /// in so many candidates; 0: never.
+    /// Once the device is in another state than when the incumbent was measured (see
+    /// `another_state`), the incumbent is measured again, at most once in so many candidates; 0:
+    /// never.
     int retime = 16;
 
     bool operator==(const TunerSettings&) const = default;
@@ -43,8 +44,9 @@ struct TunerScope {
     std::vector<std::int64_t> promising;      ///< members to be evaluated right after the safe configuration
 };
 
-/// When to end a search: once its strategy gives less than a chance of 5 % to a further gain of some part, and has for a whole window of reports, and
-/// for `fewest_reports`: a model of a dozen costs is soon sure of itself.
+/// When to end a search: once its strategy gives less than a chance of 5 % to a further gain of
+/// some part, and has for a whole window of reports, and for `fewest_reports`: a model of a dozen
+/// costs is soon sure of itself.
 ///
 ///     GainRule rule(0.01, settings.window);
 ///     while (!rule.met()) { ...report...; rule.note(tuner.outlook(0.01)); }
@@ -66,28 +68,35 @@ class GainRule {
     int hopeless_ = 0;  ///< reports, the last ones
 };
 
-/// Whether costs measured in these two states of a device should not be compared: another clock (by more than 3 %), or other reasons for throttling.
+/// Whether costs measured in these two states of a device should not be compared: another clock (by
+/// more than 3 %), or other reasons for throttling.
 bool another_state(const DeviceReading& a, const DeviceReading& b);
 
-/// The tuner as a state machine without clock or device: the same one offline, online and in simulation.
+/// The tuner as a state machine without clock or device: the same one offline, online and in
+/// simulation.
 ///
 ///     Tuner tuner(space, find_strategy("local_search"), seed);
 ///     while (auto candidate = tuner.next()) tuner.report(*candidate, evaluate(*candidate));
 ///     const auto winner = tuner.best();
 ///
-/// The safe configuration is always the first candidate. Candidates may be fetched ahead (up to the window), and must be reported in the order of
-/// `next`. Candidate k is chosen from the first k - window reports, however early or late it is fetched, so that a run is determined by its seed and
+/// The safe configuration is always the first candidate. Candidates may be fetched ahead (up to the
+/// window), and must be reported in the order of `next`. Candidate k is chosen from the first k -
+/// window reports, however early or late it is fetched, so that a run is determined by its seed and
 /// its reports alone: a resumed run that replays its journal goes the same way.
 ///
-/// What is best is what the objective says; by default the least seconds of a step. Promising members, if there are any, come right after the safe
-/// configuration, and the strategy is told of them as of its own candidates.
+/// What is best is what the objective says; by default the least seconds of a step. Promising
+/// members, if there are any, come right after the safe configuration, and the strategy is told of
+/// them as of its own candidates.
 ///
-/// When the strategy is at its end, or after `finish`, the finalists are measured again, round by round in turn (tuner/finals.hpp), until one is
-/// better than the others with confidence, or they are declared equal, or the rounds are used up. A finalist's first measurement does not count,
-/// because it was chosen for being low. Among finalists that tie with the lowest, the earliest candidate wins, and the safe configuration was the
-/// first of all. A failure in the finals disqualifies.
+/// When the strategy is at its end, or after `finish`, the finalists are measured again, round by
+/// round in turn (tuner/finals.hpp), until one is better than the others with confidence, or they
+/// are declared equal, or the rounds are used up. A finalist's first measurement does not count,
+/// because it was chosen for being low. Among finalists that tie with the lowest, the earliest
+/// candidate wins, and the safe configuration was the first of all. A failure in the finals
+/// disqualifies.
 ///
-/// A strategy that asks for nothing but members that it had throws Error, from the constructor or from `report`.
+/// A strategy that asks for nothing but members that it had throws Error, from the constructor or
+/// from `report`.
 class Tuner {
   public:
     Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings = {}, TunerScope scope = {});
@@ -99,8 +108,8 @@ class Tuner {
     std::optional<Candidate> next();
     /// Throws Error when it is not the oldest candidate that is still to be reported.
     void report(const Candidate& candidate, const Outcome& outcome);
-    /// The budget is spent: candidates that are not yet reported are dropped, and the finals begin. Once they have begun: one round is enough for
-    /// each finalist.
+    /// The budget is spent: candidates that are not yet reported are dropped, and the finals begin.
+    /// Once they have begun: one round is enough for each finalist.
     void finish();
     bool finals() const;  ///< they have begun
     bool done() const;    ///< the winner is settled
@@ -115,8 +124,9 @@ class Tuner {
     std::optional<Outcome> safe() const;
     /// Candidates reported; what is measured again is not counted.
     int evaluations() const;
-    /// The strategy's estimate of what is still to gain, see Strategy::outlook. Candidates whose costs are pending count as known, so a small
-    /// chance means something once as many reports as the window holds have said so one after another.
+    /// The strategy's estimate of what is still to gain, see Strategy::outlook. Candidates whose
+    /// costs are pending count as known, so a small chance means something once as many reports as
+    /// the window holds have said so one after another.
     std::optional<Outlook> outlook(double part) const;
     /// Members of the space that may be chosen.
     std::int64_t members() const;

@@ -6,8 +6,9 @@
 
 namespace hone::inline v0_1 {
 
-/// The request for a tuning run: `hone tune` reads it, a run obeys it (TuningOptions), and the journal keeps it (RunDescription).
-/// Absent members have their defaults, or on resumption the journal's values.
+/// The request for a tuning run: `hone tune` reads it, a run obeys it (TuningOptions), and the
+/// journal keeps it (RunDescription). Absent members have their defaults, or on resumption the
+/// journal's values.
 struct TuningRequest {
     std::string strategy;               ///< empty: the default
     std::optional<std::uint64_t> seed;  ///< of the search

@@ -77,7 +77,8 @@ class Run {
         update();
         result.progress = progress_;
         result.profile = profile();
-        // A GPU's steps are timed on the GPU: what processors do meanwhile shows in the interval alone.
+        // A GPU's steps are timed on the GPU: what processors do meanwhile shows in the interval
+        // alone.
         if (before_finals_ && device_.limits.target == Target::cpu) result.busy = SystemLoad::busy(*before_finals_, load(), processors().usable);
         if (!description_.prior.empty()) result.prior = prior_gain();
         if (progress_.best)
@@ -152,14 +153,16 @@ class Run {
         progress_.safe = tuner_.safe();
     }
 
-    /// A candidate that was asked for, and its outcome where that is known before those of older ones.
+    /// A candidate that was asked for, and its outcome where that is known before those of older
+    /// ones.
     struct Asked {
         Candidate candidate;
         std::optional<Outcome> outcome;
         bool prepared = false;
     };
 
-    /// Reports the outcomes that are due. The tuner's candidates follow from its reports, which come in the order of the candidates.
+    /// Reports the outcomes that are due. The tuner's candidates follow from its reports, which
+    /// come in the order of the candidates.
     void settle() {
         while (!asked_.empty() && asked_.front().outcome) {
             const Asked oldest = std::move(asked_.front());
@@ -169,7 +172,8 @@ class Run {
         }
     }
 
-    /// The candidate that a journal's line is about, among those that are asked for and have no outcome yet.
+    /// The candidate that a journal's line is about, among those that are asked for and have no
+    /// outcome yet.
     Asked* asked_for(const JournalEntry& entry) {
         const auto is_it = [&](const Asked& asked) {
             const Candidate& candidate = asked.candidate;
@@ -221,7 +225,8 @@ class Run {
         return std::min(finals_share * options_.seconds, mean * final_measurements());
     }
 
-    /// Nothing is spent before the safe configuration is known. Finals that take longer than foreseen are shortened once.
+    /// Nothing is spent before the safe configuration is known. Finals that take longer than
+    /// foreseen are shortened once.
     bool spent() const {
         if (tuner_.finals()) return !shortened_ && options_.seconds > 0 && elapsed() >= options_.seconds;
         if (tuner_.evaluations() == 0) return false;
@@ -230,8 +235,9 @@ class Run {
         return options_.seconds > 0 && elapsed() + reserve() >= options_.seconds;
     }
 
-    /// Nothing goes on for longer, not even what must be: a compiler may hang at the first candidate, a device in the finals. Counted from this
-    /// process's start, so that a resumed run has its grace again.
+    /// Nothing goes on for longer, not even what must be: a compiler may hang at the first
+    /// candidate, a device in the finals. Counted from this process's start, so that a resumed run
+    /// has its grace again.
     bool overdue() const { return options_.seconds > 0 && now() - start_ >= std::max(0.0, options_.seconds - before_) + options_.grace; }
 
     bool may_fetch() const {
@@ -305,7 +311,8 @@ class Run {
         note_time(outcome);
     }
 
-    /// Waits for the outcome of a candidate that has none, the oldest or one that another device had.
+    /// Waits for the outcome of a candidate that has none, the oldest or one that another device
+    /// had.
     std::optional<std::pair<Candidate, Outcome>> evaluate() {
         std::vector<Candidate> due;
         std::vector<Asked*> places;

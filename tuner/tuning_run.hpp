@@ -23,7 +23,8 @@ struct TuningOptions : TuningRequest {
     TunerSettings tuner{.window = 0};  ///< window 0: as many as the machine has threads, at least 8; on resumption the journal's
     std::vector<Config> prior;         ///< members to be evaluated right after the safe configuration; on resumption the journal's
     double seconds = 0;                ///< budget, finals included as far as can be foreseen; 0: no bound
-    /// Seconds beyond the budget that the first candidate, or finals that take longer than foreseen, may still have. Then the run ends as it stands.
+    /// Seconds beyond the budget that the first candidate, or finals that take longer than
+    /// foreseen, may still have. Then the run ends as it stands.
     double grace = 10;
     int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound
     double until = 0;              ///< ends when the strategy sees hardly a chance of gaining a further part (GainRule): 0.01 is 1 %; 0: never
@@ -54,7 +55,8 @@ struct TuningProgress {
     double seconds_per_candidate() const { return evaluations > 0 ? elapsed / evaluations : 0; }
 };
 
-/// Where the time of a run went, in seconds of the wall clock. Of this process: what a resumed run did before is left out.
+/// Where the time of a run went, in seconds of the wall clock. Of this process: what a resumed run
+/// did before is left out.
 struct TuningProfile {
     double setup = 0;            ///< listing the space, starting processes, laying data out on the device
     double reference = 0;        ///< random data and the plain loops' answer
@@ -99,8 +101,9 @@ struct TuningHooks {
 ///     const TuningResult result = tune(family, problem, device, evaluator, {.seconds = 60, .folder = "results"});
 ///     if (result.record) database.add(*result.record);
 ///
-/// With the same seed, options and outcomes the result is the same, whether the run was interrupted or killed in between or not. Throws Error when
-/// the problem cannot be set up, or the journal is damaged or another run's.
+/// With the same seed, options and outcomes the result is the same, whether the run was interrupted
+/// or killed in between or not. Throws Error when the problem cannot be set up, or the journal is
+/// damaged or another run's.
 TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
                   const TuningHooks& hooks = {});
 

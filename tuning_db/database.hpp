@@ -21,8 +21,9 @@ enum class Grade { exact, nearest_size, same_architecture, predicted, none };
 
 std::string to_string(Grade grade);
 
-/// The answer to a look-up. With Grade::predicted no record fits, and what neighbouring problems of the family suggest is handed out (predict). With
-/// Grade::none the configuration is the family's safe one, so that there is always something that runs.
+/// The answer to a look-up. With Grade::predicted no record fits, and what neighbouring problems of
+/// the family suggest is handed out (predict). With Grade::none the configuration is the family's
+/// safe one, so that there is always something that runs.
 struct Match {
     Grade grade = Grade::none;
     Config config;
@@ -55,12 +56,14 @@ struct MergeCounts {
     int kept = 0;      ///< the folder's is as good or better
 };
 
-/// Tuned results by device model: a folder with one JSON file per device (`<device_key>.json`), sorted and diff-friendly.
+/// Tuned results by device model: a folder with one JSON file per device (`<device_key>.json`),
+/// sorted and diff-friendly.
 ///
-/// Only typed values that are members of the family's search space are ever handed out. A file that cannot be read, a schema version that is
-/// newer than this program, or a value outside its range throws Error with file, line, place and remedy; nothing is overwritten then.
-/// Records of families that are not in `families` are kept, written back as they were, and passed over by look-ups.
-/// A value: copies are independent; look-ups from several threads are safe.
+/// Only typed values that are members of the family's search space are ever handed out. A file that
+/// cannot be read, a schema version that is newer than this program, or a value outside its range
+/// throws Error with file, line, place and remedy; nothing is overwritten then. Records of families
+/// that are not in `families` are kept, written back as they were, and passed over by look-ups. A
+/// value: copies are independent; look-ups from several threads are safe.
 ///
 ///     const Database database = Database::load("tuning_db/records", built_in_families());
 ///     const Match match = database.best(problem, device, limits);
@@ -69,57 +72,71 @@ class Database {
     /// `families` must outlive the database.
     explicit Database(const Families& families) : families_(&families) {}
 
-    /// All files of a folder; an absent folder is an empty database. Older schema versions are migrated in memory.
+    /// All files of a folder; an absent folder is an empty database. Older schema versions are
+    /// migrated in memory.
     static Database load(const std::filesystem::path& folder, const Families& families);
-    /// Opens several folders. Their records stand side by side, also where they are about the same subject: a look-up takes the nearest answer
-    /// that fits, and among equally near ones (the same grade and distance) one that is not disturbed, then that of the folder that was named first.
-    /// So a shipped record never displaces what was measured on this machine in quiet, whatever times it promises, and answers where that is stale.
+    /// Opens several folders. Their records stand side by side, also where they are about the same
+    /// subject: a look-up takes the nearest answer that fits, and among equally near ones (the same
+    /// grade and distance) one that is not disturbed, then that of the folder that was named first.
+    /// So a shipped record never displaces what was measured on this machine in quiet, whatever
+    /// times it promises, and answers where that is stale.
     static Database load(const std::vector<std::filesystem::path>& folders, const Families& families);
 
     /// The records of known families, in the order of their arrival: the first folder's first.
     const std::vector<Record>& records() const { return known_.records; }
-    /// Those of them that are the first about their subject; one that is disturbed gives way to one that is not.
+    /// Those of them that are the first about their subject; one that is disturbed gives way to one
+    /// that is not.
     std::vector<Record> first_records() const;
     /// The records of other families.
     const std::vector<Record>& foreign_records() const { return foreign_.records; }
 
-    /// Adds a record, or replaces the one about the same subject if the new one is `better` (tuning_db/record.hpp). Throws Error naming the field
-    /// for a record that a file could not hold: a median of 0, an unknown date, a problem that its family refuses.
+    /// Adds a record, or replaces the one about the same subject if the new one is `better`
+    /// (tuning_db/record.hpp). Throws Error naming the field for a record that a file could not
+    /// hold: a median of 0, an unknown date, a problem that its family refuses.
     void add(const Record& record);
     /// Adds all of another database's.
     void add(const Database& other);
 
-    /// Best configuration for a problem: the exact problem on this device, the nearest size (extent_distance in generator/problem.hpp) on this
-    /// device, the nearest size on another device of the same target and architecture, else what other problems of the family on this device and on
-    /// those of its architecture suggest, else safe. Among equally near sizes a result that is not disturbed goes first, then the folder that was
-    /// named first, then the result that loses least time relative to its ceiling. A candidate that is not verified, or that the space at this
-    /// problem's own extents and `limits` rejects, is passed over.
+    /// Best configuration for a problem: the exact problem on this device, the nearest size
+    /// (extent_distance in generator/problem.hpp) on this device, the nearest size on another
+    /// device of the same target and architecture, else what other problems of the family on this
+    /// device and on those of its architecture suggest, else safe. Among equally near sizes a
+    /// result that is not disturbed goes first, then the folder that was named first, then the
+    /// result that loses least time relative to its ceiling. A candidate that is not verified, or
+    /// that the space at this problem's own extents and `limits` rejects, is passed over.
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
 
-    /// The results that a problem on a device can learn from (neighbour_distance), the nearest first.
+    /// The results that a problem on a device can learn from (neighbour_distance), the nearest
+    /// first.
     std::vector<Neighbour> neighbours(const Problem& problem, const DeviceFingerprint& device) const;
 
-    /// Best share of a problem between two devices, whichever of them the record names first: of the exact problem, else of the nearest size; among
-    /// several pairs of configurations one that is not disturbed, then that of the first folder, then the fastest verified one whose members both
-    /// spaces have. With Grade::none the share is 1 and both configurations are those of `best`.
+    /// Best share of a problem between two devices, whichever of them the record names first: of
+    /// the exact problem, else of the nearest size; among several pairs of configurations one that
+    /// is not disturbed, then that of the first folder, then the fastest verified one whose members
+    /// both spaces have. With Grade::none the share is 1 and both configurations are those of
+    /// `best`.
     Share best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const;
 
-    /// Merges this database's records into the folder's files, making the folder when absent: under the folder's lock all files are read again,
-    /// merged, and those that change are replaced atomically, all or none (replace_files). Several processes may do so at once: they queue. Throws
-    /// Error, with the folder's files as they were, when one of them cannot be read or replaced, or when one holder keeps the lock for longer
-    /// than `patience`.
+    /// Merges this database's records into the folder's files, making the folder when absent: under
+    /// the folder's lock all files are read again, merged, and those that change are replaced
+    /// atomically, all or none (replace_files). Several processes may do so at once: they queue.
+    /// Throws Error, with the folder's files as they were, when one of them cannot be read or
+    /// replaced, or when one holder keeps the lock for longer than `patience`.
     MergeCounts merge_into(const std::filesystem::path& folder, std::chrono::milliseconds patience = std::chrono::seconds(60)) const;
 
-    /// Takes the records that `chosen` picks out of the folder's files, also those of families that are not known here, and returns them in the order
-    /// of the files. Under the folder's lock, all files or none; each that changes is kept beside as `<name>.json.previous`, in place of the one
-    /// before. An absent folder has none. Throws as `merge_into` does.
+    /// Takes the records that `chosen` picks out of the folder's files, also those of families that
+    /// are not known here, and returns them in the order of the files. Under the folder's lock, all
+    /// files or none; each that changes is kept beside as `<name>.json.previous`, in place of the
+    /// one before. An absent folder has none. Throws as `merge_into` does.
     static std::vector<Record> remove_from(const std::filesystem::path& folder, const Families& families,
                                            const std::function<bool(const Record&)>& chosen,
                                            std::chrono::milliseconds patience = std::chrono::seconds(60));
 
-    /// Puts each `second` in place of the record that is its `first` in the folder's files, and leaves alone what is no longer as `first` says: it
-    /// was replaced by somebody else meanwhile. For measurements of the same result that say more than those before, whichever was `better`. Under
-    /// the folder's lock, all files or none. Returns how many were replaced. Throws Error as `merge_into` does, and for a pair about two subjects.
+    /// Puts each `second` in place of the record that is its `first` in the folder's files, and
+    /// leaves alone what is no longer as `first` says: it was replaced by somebody else meanwhile.
+    /// For measurements of the same result that say more than those before, whichever was `better`.
+    /// Under the folder's lock, all files or none. Returns how many were replaced. Throws Error as
+    /// `merge_into` does, and for a pair about two subjects.
     static int replace_in(const std::filesystem::path& folder, const Families& families, const std::vector<std::pair<Record, Record>>& replacements,
                           std::chrono::milliseconds patience = std::chrono::seconds(60));
 

@@ -6,7 +6,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A file descriptor that closes itself. It may hold none (a negative number): what `open` gives when it fails.
+/// A file descriptor that closes itself. It may hold none (a negative number): what `open` gives
+/// when it fails.
 class Descriptor {
   public:
     explicit Descriptor(int number = -1) : number_(number) {}

@@ -7,7 +7,8 @@
 
 namespace hone::inline v0_1 {
 
-/// The device that a tuned result is valid for: one model with its software. Two equal machines have equal fingerprints.
+/// The device that a tuned result is valid for: one model with its software. Two equal machines
+/// have equal fingerprints.
 struct DeviceFingerprint {
     Target target = Target::cpu;
     std::string name;          ///< as the driver or the processor says it: "NVIDIA H200", "AMD EPYC 9B14"
@@ -22,8 +23,9 @@ struct DeviceFingerprint {
 /// The instruction set that a device's code must be compiled for: the first part of `architecture`.
 std::string_view instruction_set(const DeviceFingerprint& device);
 
-/// Name of the database file of a device model, e.g. "nvidia_h200" or "amd_epyc_amd_25_17_1024k_2": lower case, digits, underscores. CPUs add their
-/// microarchitecture, because virtual machines give many models one name, and their number of threads, because the best configuration depends on
+/// Name of the database file of a device model, e.g. "nvidia_h200" or "amd_epyc_amd_25_17_1024k_2":
+/// lower case, digits, underscores. CPUs add their microarchitecture, because virtual machines give
+/// many models one name, and their number of threads, because the best configuration depends on
 /// both.
 std::string device_key(const DeviceFingerprint& device);
 

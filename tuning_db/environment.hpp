@@ -15,7 +15,8 @@ inline std::string environment_variable(const char* name) {
     return text == nullptr ? "" : text;
 }
 
-/// The number that an environment variable begins with; nothing where it begins with none, or with a negative one.
+/// The number that an environment variable begins with; nothing where it begins with none, or with
+/// a negative one.
 inline std::optional<int> environment_number(const char* name) {
     const std::string text = environment_variable(name);
     int number = 0;
@@ -23,8 +24,8 @@ inline std::optional<int> environment_number(const char* name) {
     return number;
 }
 
-/// hone's folder among this user's files of one kind; empty when neither variable says where they are. Source: the XDG base directory specification,
-/// by which a relative path is to be ignored.
+/// hone's folder among this user's files of one kind; empty when neither variable says where they
+/// are. Source: the XDG base directory specification, by which a relative path is to be ignored.
 ///
 ///     users_folder("XDG_CACHE_HOME", ".cache")
 inline std::filesystem::path users_folder(const char* variable, const std::filesystem::path& in_home) {

@@ -98,9 +98,11 @@ void put_back(const fs::path& path, const std::optional<std::string>& before) {
     }
 }
 
-// The queue of a folder's lock is a row of one-byte locks on its file. Byte 0 is held while a place is drawn: the byte after the last that anybody
-// holds. Each holds its byte until it is done, so whoever has none before it has the folder. All of it is the kernel's: it ends with the process,
-// and there is no number in a file that could be wrong. These are locks of an open file (F_OFD_...): threads exclude each other as well.
+// The queue of a folder's lock is a row of one-byte locks on its file. Byte 0 is held while a place
+// is drawn: the byte after the last that anybody holds. Each holds its byte until it is done, so
+// whoever has none before it has the folder. All of it is the kernel's: it ends with the process,
+// and there is no number in a file that could be wrong. These are locks of an open file
+// (F_OFD_...): threads exclude each other as well.
 constexpr off_t drawing = 0;
 constexpr off_t first_place = 1;
 
@@ -150,7 +152,8 @@ std::optional<off_t> first_taken(int file, const fs::path& path, Bytes bytes) {
     return first;
 }
 
-// Each writes who it is at its own place, so that a name is read of nobody else than the one that holds the byte. Nothing depends on it.
+// Each writes who it is at its own place, so that a name is read of nobody else than the one that
+// holds the byte. Nothing depends on it.
 constexpr off_t name_bytes = 128;
 
 void write_name(int file, off_t place) {
@@ -171,7 +174,8 @@ std::string name_at(int file, off_t place) {
 
 constexpr auto look_again = std::chrono::milliseconds(2);
 
-// Whether nobody stands in the way any more; waits before it says no. `holder` is who did the last time. Throws when that is one for too long.
+// Whether nobody stands in the way any more; waits before it says no. `holder` is who did the last
+// time. Throws when that is one for too long.
 class Wait {
   public:
     Wait(int file, const fs::path& path, std::chrono::milliseconds patience) : file_(file), path_(&path), patience_(patience) {}
@@ -204,7 +208,8 @@ std::string system_message(int error) {
 }
 
 LockFailure lock_failure(int error) {
-    // Lustre without its mount option, a network file system without its lock service, a kernel without locks of open files.
+    // Lustre without its mount option, a network file system without its lock service, a kernel
+    // without locks of open files.
     const bool none = error == ENOSYS || error == EOPNOTSUPP || error == ENOLCK || error == EINVAL;
     if (!none) return {"it cannot be locked: " + system_message(error), "check the disk, or choose a folder on another one with --db or HONE_DB"};
     return {"its file system has no locks, and without them two processes would spoil each other's results: " + system_message(error),
@@ -276,7 +281,8 @@ void replace_files(const std::vector<FileContents>& files) {
 
 void synchronise_folder(const fs::path& folder) {
     const Descriptor descriptor = opened(folder.empty() ? fs::path(".") : folder, O_RDONLY | O_DIRECTORY);
-    // Some file systems refuse to synchronise a folder (EINVAL); a rename is atomic there all the same.
+    // Some file systems refuse to synchronise a folder (EINVAL); a rename is atomic there all the
+    // same.
     if (!descriptor.valid() || (fsync(descriptor.get()) != 0 && errno != EINVAL)) fail(folder, "the folder cannot be synchronised", "check the disk");
 }
 

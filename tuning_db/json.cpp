@@ -67,7 +67,8 @@ void read_ceiling(const JsonPlace& place, Record& record) {
         place["binding"].fail("is " + json_string(record.ceiling), "use memory or arithmetic");
 }
 
-// Whether a text has the form of another one: a digit of the form stands for one up to it, anything else for itself.
+// Whether a text has the form of another one: a digit of the form stands for one up to it, anything
+// else for itself.
 bool has_form(std::string_view text, std::string_view form) {
     const auto fits = [](char c, char most) { return most >= '0' && most <= '9' ? c >= '0' && c <= most : c == most; };
     return text.size() == form.size() && std::equal(text.begin(), text.end(), form.begin(), fits);

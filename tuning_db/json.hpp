@@ -12,11 +12,12 @@ namespace hone::inline v0_1 {
 
 class JsonPlace;
 
-/// Values as JSON, on one line, with stable order of the keys and the shortest numbers that read back the same; for databases, journals and
-/// `--json`. Described by tuning_db/schema/. Bytes that are no UTF-8 are replaced by U+FFFD.
+/// Values as JSON, on one line, with stable order of the keys and the shortest numbers that read
+/// back the same; for databases, journals and `--json`. Described by tuning_db/schema/. Bytes that
+/// are no UTF-8 are replaced by U+FFFD.
 std::string to_json(const Problem& problem);  ///< {"family": "dg_volume", "parameters": {"order": 5, ...}}
-/// A problem's parameters as they are written: a choice among numbers (`order` is 4, 8 or 16) is a number there, though a word to its family. Either
-/// is read.
+/// A problem's parameters as they are written: a choice among numbers (`order` is 4, 8 or 16) is a
+/// number there, though a word to its family. Either is read.
 std::vector<Assignment> written_parameters(const Problem& problem);
 std::string to_json(const Config& config);  ///< {"block_x": 32, ...}
 std::string to_json(const DeviceFingerprint& device);
@@ -32,11 +33,13 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
 
 /// `text` as a JSON string with its quotes.
 std::string json_string(std::string_view text);
-/// The shortest JSON number that reads back the same; null for what JSON cannot hold (NaN, infinity).
+/// The shortest JSON number that reads back the same; null for what JSON cannot hold (NaN,
+/// infinity).
 std::string json_number(double number);
 
-/// The inverse of `to_json`, strict: types and ranges of every value are checked and the problem is rebuilt by `families`. Throws Error naming
-/// `where`, line and place in the text. A problem of a family that is not in `families` is kept as it stands.
+/// The inverse of `to_json`, strict: types and ranges of every value are checked and the problem is
+/// rebuilt by `families`. Throws Error naming `where`, line and place in the text. A problem of a
+/// family that is not in `families` is kept as it stands.
 Record record_from_json(std::string_view text, const Families& families, const std::string& where);
 /// Reads a record inside a larger text.
 Record read_record(const JsonPlace& place, const Families& families);

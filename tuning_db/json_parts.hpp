@@ -8,10 +8,12 @@
 
 namespace hone::inline v0_1 {
 
-/// Parts of a record's JSON (tuning_db/json.hpp): their strict readers, and the bounds that they keep.
+/// Parts of a record's JSON (tuning_db/json.hpp): their strict readers, and the bounds that they
+/// keep.
 namespace json_bounds {
 
-/// Bounds that no honest record reaches; they keep absurd values out of everything that computes with them.
+/// Bounds that no honest record reaches; they keep absurd values out of everything that computes
+/// with them.
 inline constexpr double shortest_step = 1e-12;   // seconds
 inline constexpr double longest_step = 1e7;      // four months
 inline constexpr double most_work = 1e30;        // updates, operations, bytes of one step
@@ -40,7 +42,8 @@ Counts read_counts(const JsonPlace& place);
 Energy read_energy(const JsonPlace& place);
 Team read_team(const JsonPlace& place);
 Conditions read_conditions(const JsonPlace& place);
-/// A seed is a whole number in quotes: JSON's own numbers would lose its last digits in many readers.
+/// A seed is a whole number in quotes: JSON's own numbers would lose its last digits in many
+/// readers.
 std::uint64_t read_seed(const JsonPlace& place);
 Hybrid read_hybrid(const JsonPlace& place);
 

@@ -27,7 +27,8 @@ std::string beginning(std::string_view text) {
     return text.size() <= enough ? std::string(text) : std::string(text.substr(0, enough)) + "...";
 }
 
-// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..." from "syntax" on: the line is known better here.
+// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..." from
+// "syntax" on: the line is known better here.
 std::string_view reason_of(std::string_view message) {
     if (const std::size_t tag = message.find("] "); tag != std::string_view::npos) message.remove_prefix(tag + 2);
     const std::size_t place = message.starts_with("parse error at ") ? message.find(": ") : std::string_view::npos;
@@ -35,7 +36,8 @@ std::string_view reason_of(std::string_view message) {
     return message;
 }
 
-// Where the parser is. The newest character that it took may be one that it only looked at, so a newline counts when the next one is taken.
+// Where the parser is. The newest character that it took may be one that it only looked at, so a
+// newline counts when the next one is taken.
 class Position {
   public:
     Position(const char* begin, int line) : taken_(begin), counted_(begin), line_(line) {}
@@ -177,7 +179,8 @@ void require(const JsonPlace& place, JsonNode::Kind kind) {
     if (place.node().kind != kind) place.fail(fmt::format("is {}", kind_name(place.node().kind)), fmt::format("{} belongs here", kind_name(kind)));
 }
 
-// Extends the path of `from` to that of `wanted`, where it lies there. Only who has to complain asks for it, and then once.
+// Extends the path of `from` to that of `wanted`, where it lies there. Only who has to complain
+// asks for it, and then once.
 bool find_path(const JsonNode& from, const JsonNode& wanted, std::string& path) {
     if (&from == &wanted) return true;
     const std::size_t length = path.size();

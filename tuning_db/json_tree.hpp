@@ -10,7 +10,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A parsed JSON value that knows its line, so that an error can point at it. Numbers keep the text that they were written as.
+/// A parsed JSON value that knows its line, so that an error can point at it. Numbers keep the text
+/// that they were written as.
 struct JsonNode {
     enum class Kind { null, boolean, integer, real, string, array, object };
     Kind kind = Kind::null;
@@ -26,17 +27,19 @@ struct JsonNode {
     JsonNode* find(std::string_view member);
 };
 
-/// The text behind a byte order mark, which editors write before UTF-8. Throws Error naming `file` for one of another encoding.
+/// The text behind a byte order mark, which editors write before UTF-8. Throws Error naming `file`
+/// for one of another encoding.
 std::string_view without_byte_order_mark(std::string_view text, const std::string& file);
 
-/// Strict: one value, UTF-8, no member twice, at most 16 levels and 1.5 million values. Throws Error naming `file` and line; `first_line` is the
-/// line of a larger file where `text` begins.
+/// Strict: one value, UTF-8, no member twice, at most 16 levels and 1.5 million values. Throws
+/// Error naming `file` and line; `first_line` is the line of a larger file where `text` begins.
 JsonNode parse_json(std::string_view text, const std::string& file, int first_line = 1);
 
 /// On one line: `{"a": 1, "b": [2, 3]}`.
 std::string write_json(const JsonNode& node);
 
-/// A place in a JSON text: what a strict reader asks for values, and what explains a wrong one by file, line and path.
+/// A place in a JSON text: what a strict reader asks for values, and what explains a wrong one by
+/// file, line and path.
 ///
 ///     const JsonPlace place(root, "nvidia_h200.json");
 ///     const double median = place["records"][0]["step_seconds"]["median"].number(1e-12, 1e7);

@@ -19,8 +19,9 @@ JsonNode real_member(const std::string& name, double value, int line) {
     return node;
 }
 
-// Version 1 had no confidence interval. The fastest sample bounds it below; the same width above is a guess that lets a result measured with an
-// interval replace this one as soon as it is clearly faster.
+// Version 1 had no confidence interval. The fastest sample bounds it below; the same width above is
+// a guess that lets a result measured with an interval replace this one as soon as it is clearly
+// faster.
 void add_interval(JsonNode& step) {
     const JsonNode* median = step.find("median");
     const JsonNode* minimum = step.find("minimum");
@@ -39,8 +40,9 @@ void from_1_to_2(JsonNode& file) {
         if (JsonNode* step = record.find("step_seconds")) add_interval(*step);
 }
 
-// From version 3 on a configuration may begin with `form`. What a form was called before its family had forms only the family knows: its space
-// translates such configurations when they meet it (SearchSpace::completed).
+// From version 3 on a configuration may begin with `form`. What a form was called before its family
+// had forms only the family knows: its space translates such configurations when they meet it
+// (SearchSpace::completed).
 void from_2_to_3(JsonNode&) {
 }
 

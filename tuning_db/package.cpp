@@ -1,5 +1,6 @@
-// Compiled twice: into the library, with the places of the source tree and the build folder, and by every project that uses an installed hone, with
-// those below its prefix (cmake/Install.cmake). The linker then needs no other. Weak, because several parts of one program may bring it.
+// Compiled twice: into the library, with the places of the source tree and the build folder, and by
+// every project that uses an installed hone, with those below its prefix (cmake/Install.cmake). The
+// linker then needs no other. Weak, because several parts of one program may bring it.
 #include "tuning_db/package.hpp"
 
 namespace hone::inline v0_1 {

@@ -10,8 +10,9 @@ struct Package {
     std::filesystem::path program;  ///< the `hone` command
 };
 
-/// Of a program that is built together with hone: the records of the source tree and the command of the build folder. Of a program that uses an
-/// installed hone: those below the prefix where CMake found the package, wherever it was moved since it was built.
+/// Of a program that is built together with hone: the records of the source tree and the command of
+/// the build folder. Of a program that uses an installed hone: those below the prefix where CMake
+/// found the package, wherever it was moved since it was built.
 Package package();
 
 }  // namespace hone::inline v0_1

@@ -24,8 +24,8 @@ constexpr double hardly = 1.04;         // a gain over the safe configuration th
 constexpr double lost_a_unit = 0.05;  // of the rate, for every unit of distance over which a configuration carries: measured on an H200, 169 problems
 constexpr int most_tries = 1000;
 
-// The parameters that say what a kernel computes at each point, beside how exactly and on how much: another stencil keeps other sums, another kernel
-// reads other arrays.
+// The parameters that say what a kernel computes at each point, beside how exactly and on how much:
+// another stencil keeps other sums, another kernel reads other arrays.
 bool says_the_work(const std::string& parameter) {
     return parameter == "kernel" || parameter == "stencil" || parameter == "result";
 }
@@ -39,7 +39,8 @@ const Value* find(const std::vector<Assignment>& assignments, const std::string&
     return found == assignments.end() ? nullptr : &found->value;
 }
 
-// How different two values of a tunable are: words 1 or 0, numbers up to 1 over four octaves, and never less than a quarter.
+// How different two values of a tunable are: words 1 or 0, numbers up to 1 over four octaves, and
+// never less than a quarter.
 double difference(const Value& a, const Value& b) {
     if (a == b) return 0;
     const auto* const x = std::get_if<std::int64_t>(&a);
@@ -48,7 +49,8 @@ double difference(const Value& a, const Value& b) {
     return std::clamp(octaves(*x, *y) / 4, 0.25, 1.0);
 }
 
-// A tunable that one of them does not have, because it is of another form, differs as much as two words.
+// A tunable that one of them does not have, because it is of another form, differs as much as two
+// words.
 double difference(const Config& a, const Config& b) {
     double sum = 0;
     for (const Assignment& own : a.assignments()) {
@@ -58,7 +60,8 @@ double difference(const Config& a, const Config& b) {
     return sum;
 }
 
-// The nearest of a tunable's values; `fallback` for a word that it does not have, which says nothing.
+// The nearest of a tunable's values; `fallback` for a word that it does not have, which says
+// nothing.
 const Value& nearest_value(const Tunable& tunable, const Value& wanted, const Value& fallback) {
     const auto* const number = std::get_if<std::int64_t>(&wanted);
     const Value* best = &fallback;
@@ -89,7 +92,8 @@ struct Alternative {
     const Value* value;
 };
 
-// All other values of each of a form's tunables, those that differ least from the wished one first. None for `form`, if the wish begins with it.
+// All other values of each of a form's tunables, those that differ least from the wished one first.
+// None for `form`, if the wish begins with it.
 std::vector<std::vector<Alternative>> alternatives_of(const FormSpace& form, const std::vector<Assignment>& wish) {
     std::vector<std::vector<Alternative>> all(wish.size());
     const std::size_t before = wish.size() - form.tunables.size();
@@ -122,7 +126,8 @@ std::optional<Config> proposal(const SearchSpace& here, const Record& record, co
     } catch (const Error&) {  // sizes that cannot be, from a file: nothing to learn
         return std::nullopt;
     }
-    // What the search left as it was stays as it is here. That holds within the form that both begin with.
+    // What the search left as it was stays as it is here. That holds within the form that both
+    // begin with.
     const Config complete = there.completed(record.config);
     const FormSpace* const form = there.form_of(complete);
     const bool same_entry = form != nullptr && form == there.form_of(there.safe()) && here.form_of(here.safe())->name == form->name;
@@ -173,8 +178,8 @@ std::optional<Config> nearest_member(const SearchSpace& space, const Config& con
     for (std::size_t i = before; i < wish.size(); ++i)
         if (const Value* wanted = complete.find(wish[i].name)) wish[i].value = nearest_value(form->tunables[i - before], *wanted, wish[i].value);
     const auto alternatives = alternatives_of(*form, wish);
-    // Changes in the order of their difference: a change's successors, which differ more, take a later alternative of its last tunable, or one of a
-    // later tunable, too. So each comes once.
+    // Changes in the order of their difference: a change's successors, which differ more, take a
+    // later alternative of its last tunable, or one of a later tunable, too. So each comes once.
     std::priority_queue<Change> queue;
     queue.push({});
     int made = 0;

@@ -18,18 +18,22 @@ struct Neighbour {
     double distance = 0;  ///< neighbour_distance
 };
 
-/// The distance of a result from a problem on a device. Every different word (precision, equation) and another architecture count 1, and 2 the words
-/// that say what is computed: kernel, stencil, result. A number such as the order counts |log2| of the ratio, a size a quarter of that, another
-/// device of the same architecture a quarter. Nothing for another family or target, for a step that two devices share, for a result that is not
-/// verified, and beyond a distance of 4, where little carries over.
+/// The distance of a result from a problem on a device. Every different word (precision, equation)
+/// and another architecture count 1, and 2 the words that say what is computed: kernel, stencil,
+/// result. A number such as the order counts |log2| of the ratio, a size a quarter of that, another
+/// device of the same architecture a quarter. Nothing for another family or target, for a step that
+/// two devices share, for a result that is not verified, and beyond a distance of 4, where little
+/// carries over.
 std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device);
 
 /// The nearest neighbours first, equally near ones in the order of a file (`stands_before`).
 void sort_neighbours(std::vector<Neighbour>& neighbours);
 
-/// The member nearest to a configuration of another space. Values carry over by name, numbers to the nearest on a logarithmic scale; what is missing
-/// is as in the safe configuration. Where the constraints refuse that, the member that differs least from it: a word counts 1, a number a quarter for
-/// every octave, and at least a quarter. Nothing when none is found after a thousand tries, about a millisecond: then little is left of `config`.
+/// The member nearest to a configuration of another space. Values carry over by name, numbers to
+/// the nearest on a logarithmic scale; what is missing is as in the safe configuration. Where the
+/// constraints refuse that, the member that differs least from it: a word counts 1, a number a
+/// quarter for every octave, and at least a quarter. Nothing when none is found after a thousand
+/// tries, about a millisecond: then little is left of `config`.
 std::optional<Config> nearest_member(const SearchSpace& space, const Config& config);
 
 /// A result that had a say in a prediction.
@@ -47,13 +51,16 @@ struct Prediction {
     std::vector<Source> sources;  ///< the nearest first
 };
 
-/// The nearest neighbours each propose a member of the problem's space: the one nearest to their own configuration, and where that has the value of
-/// their safe configuration, to this problem's safe one. A neighbour that hardly gained by tuning proposes the safe configuration. The proposal wins
-/// that is most like all of them, near ones counting more: a single record may have won by chance among configurations of equal speed, several agree
-/// in what matters (a weighted nearest-neighbour rule; Cover and Hart, IEEE Trans. Inf. Theory 13, 1967). The farther the nearest, the more of a
-/// configuration's gain is lost on the way: where neighbours gained less over their safe configurations than that, it is this problem's safe one.
-/// Requires `neighbours` sorted. Nothing where
-/// none proposes a member. No file, no clock, nothing is compiled: a few milliseconds at most.
+/// The nearest neighbours each propose a member of the problem's space: the one nearest to their
+/// own configuration, and where that has the value of their safe configuration, to this problem's
+/// safe one. A neighbour that hardly gained by tuning proposes the safe configuration. The proposal
+/// wins that is most like all of them, near ones counting more: a single record may have won by
+/// chance among configurations of equal speed, several agree in what matters (a weighted
+/// nearest-neighbour rule; Cover and Hart, IEEE Trans. Inf. Theory 13, 1967). The farther the
+/// nearest, the more of a configuration's gain is lost on the way: where neighbours gained less
+/// over their safe configurations than that, it is this problem's safe one. Requires `neighbours`
+/// sorted. Nothing where none proposes a member. No file, no clock, nothing is compiled: a few
+/// milliseconds at most.
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours);
 
 }  // namespace hone::inline v0_1

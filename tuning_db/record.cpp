@@ -29,7 +29,8 @@ std::array<int, 3> version_numbers(std::string_view text) {
     return numbers;
 }
 
-// Exponents of seconds and of joules, by purpose: those of the objectives in tuner/objective.hpp, "weighted_0.3" being seconds^0.7 joules^0.3.
+// Exponents of seconds and of joules, by purpose: those of the objectives in tuner/objective.hpp,
+// "weighted_0.3" being seconds^0.7 joules^0.3.
 std::pair<double, double> exponents(const std::string& purpose) {
     const std::string_view weighted = "weighted_";
     if (purpose == "energy") return {0, 1};

@@ -77,8 +77,8 @@ struct AffineCost {
     bool operator==(const AffineCost&) const = default;
 };
 
-/// How two devices share every time step. The record's own device computes `share` of the range, the partner the rest; `Record::step` is the time of
-/// both together.
+/// How two devices share every time step. The record's own device computes `share` of the range,
+/// the partner the rest; `Record::step` is the time of both together.
 struct Hybrid {
     DeviceFingerprint partner;
     Config partner_config;
@@ -92,7 +92,8 @@ struct Hybrid {
     bool operator==(const Hybrid&) const = default;
 };
 
-/// One measured and verified fact: this configuration computes this problem on this device at this cost.
+/// One measured and verified fact: this configuration computes this problem on this device at this
+/// cost.
 struct Record {
     Problem problem;
     Config config;
@@ -111,20 +112,25 @@ struct Record {
     int evaluations = 0;                ///< candidates evaluated
     std::string date;                   ///< ISO 8601, UTC: "2026-11-21T14:05:00Z"
     Versions versions;
-    /// The purpose of the tuning, where it was not the least time of one step on this device alone with warm caches: a word that later kinds of
-    /// results choose ("cold", "energy", "hybrid"). Records of different purposes stand side by side; `Database::best` looks at those without one.
+    /// The purpose of the tuning, where it was not the least time of one step on this device alone
+    /// with warm caches: a word that later kinds of results choose ("cold", "energy", "hybrid").
+    /// Records of different purposes stand side by side; `Database::best` looks at those without
+    /// one.
     std::string purpose;
-    /// How it was found: "offline" by `hone tune` and the like, "online" inside a running application; empty: not said.
+    /// How it was found: "offline" by `hone tune` and the like, "online" inside a running
+    /// application; empty: not said.
     std::string found;
-    /// Why its figures cannot be right, in words; empty: nothing speaks against them. Such a record gives way to any verified one about the same
-    /// subject that has no such reason, and answers look-ups where there is none.
+    /// Why its figures cannot be right, in words; empty: nothing speaks against them. Such a record
+    /// gives way to any verified one about the same subject that has no such reason, and answers
+    /// look-ups where there is none.
     std::string disturbed;
     Conditions conditions;         ///< of the measurement; empty in records of before
     std::string measured_on;       ///< which of the run's devices, all of one kind, as it called it: "cuda:1"; empty: it had one
     std::optional<Team> team;      ///< of the CPU; absent in records of before, and of other devices
     std::optional<Energy> energy;  ///< of `config`, whatever was tuned for
     std::optional<Hybrid> hybrid;  ///< of purpose "hybrid", and no other
-    /// Fields that this program does not know, by name, as JSON text: kept as they are, so that nothing a newer program added is lost in a merge.
+    /// Fields that this program does not know, by name, as JSON text: kept as they are, so that
+    /// nothing a newer program added is lost in a merge.
     std::vector<std::pair<std::string, std::string>> further;
 
     bool verified() const { return verification_error <= tolerance; }
@@ -135,7 +141,8 @@ struct Record {
     double gigaupdates_per_second() const { return counts.updates / step.median * 1e-9; }
 };
 
-/// A moment as records have it: "2026-11-21T14:05:00Z". Texts of later moments come later in the alphabet.
+/// A moment as records have it: "2026-11-21T14:05:00Z". Texts of later moments come later in the
+/// alphabet.
 std::string utc_date(std::chrono::system_clock::time_point moment = std::chrono::system_clock::now());
 
 /// Whether version `a` ("0.1.0") is older than `b`.
@@ -144,36 +151,45 @@ bool is_older_version(const std::string& a, const std::string& b);
 /// Time of the safe configuration over time of the winner; 0 when it was not measured.
 double gain(const Record& record);
 
-/// Energy of a step of the safe configuration over the winner's: its greenup over the untuned kernel; 0 when one of them was not metered.
+/// Energy of a step of the safe configuration over the winner's: its greenup over the untuned
+/// kernel; 0 when one of them was not metered.
 double greenup_over_safe(const Record& record);
 
-/// Says why a record's gain over the safe configuration is not credible; empty where it is. Beyond 20x on a processor it comes from a busy machine
-/// far more often than from the search: who lends cores to others is slowed down by other factors from one minute to the next. A GPU is not lent in
-/// that way, and 56x was measured there more than once (batched_gemm of 1 x 49 x 2, before its safe configurations depended on the shape): 100x.
+/// Says why a record's gain over the safe configuration is not credible; empty where it is. Beyond
+/// 20x on a processor it comes from a busy machine far more often than from the search: who lends
+/// cores to others is slowed down by other factors from one minute to the next. A GPU is not lent
+/// in that way, and 56x was measured there more than once (batched_gemm of 1 x 49 x 2, before its
+/// safe configurations depended on the shape): 100x.
 std::string implausible_gain(const Record& record);
 
-/// Says how the threads that a record was measured with differ from those of `device`; empty where they do not.
+/// Says how the threads that a record was measured with differ from those of `device`; empty where
+/// they do not.
 std::string other_threads(const Record& record, const DeviceFingerprint& device);
 
-/// The subject of a record: device model, problem with its extents, purpose. A database keeps one record of each. A shared step is also about its
-/// two configurations and its partner, because the share that suits one pair of kernels says little about another.
+/// The subject of a record: device model, problem with its extents, purpose. A database keeps one
+/// record of each. A shared step is also about its two configurations and its partner, because the
+/// share that suits one pair of kernels says little about another.
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose);
 std::string subject(const Record& record);
 
 /// The order of records in a file: by subject, numbers by size (order 2 before order 10).
 bool stands_before(const Record& a, const Record& b);
 
-/// True when `a` should replace `b`, both about the same subject. A strict total order, so that merging in any order and grouping gives the same:
+/// True when `a` should replace `b`, both about the same subject. A strict total order, so that
+/// merging in any order and grouping gives the same:
 ///
 /// 1. verified within its tolerance before not verified;
 /// 2. undisturbed before disturbed;
 /// 3. measured with the newer version of hone, because an older one's source may be gone;
-/// 4. faster beyond the noise (of purpose "energy": less energy; "energy_delay": less energy times time): the upper bounds of the medians' confidence
+/// 4. faster beyond the noise (of purpose "energy": less energy; "energy_delay": less energy times
+///    time): the upper bounds of the medians' confidence
 /// intervals on a
 ///    logarithmic grid of 1 %, so that a noisy measurement does not beat a precise one. (Overlap of intervals would not be transitive: then a merge's
 ///    result would depend on its order.)
-/// 5. of a tie the one that says the device's clocks, so that what `hone verify --update` completed stays;
-/// 6. then the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
+/// 5. of a tie the one that says the device's clocks, so that what `hone verify --update` completed
+///    stays;
+/// 6. then the older, so that files change little; equal dates are decided by median, configuration
+///    and the remaining contents.
 bool better(const Record& a, const Record& b);
 
 }  // namespace hone::inline v0_1

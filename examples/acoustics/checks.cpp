@@ -64,7 +64,8 @@ Check check_energy(const std::vector<double>& energies, const std::string& preci
 
 Check check_arrivals(const std::vector<std::vector<float>>& recording, double step_seconds, const Model& model, const Survey& survey) {
     int compared = 0, wrong = 0;
-    // Steps of this length let the shortest waves run ahead: sin(w dt / 2) = k c dt / 2 has the group speed c / cos(w dt / 2).
+    // Steps of this length let the shortest waves run ahead: sin(w dt / 2) = k c dt / 2 has the
+    // group speed c / cos(w dt / 2).
     const double ahead = std::cos(std::numbers::pi * survey.ricker.highest_frequency() * step_seconds);
     for (std::size_t r = 0; r < recording.size(); ++r) {
         const double cells = distance(survey.source, survey.receivers[r]);

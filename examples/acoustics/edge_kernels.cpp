@@ -11,7 +11,8 @@
 namespace hone::examples::seismic {
 namespace {
 
-// Entries have the same pointers, as all that hone's backends load: a field, places in it, and words.
+// Entries have the same pointers, as all that hone's backends load: a field, places in it, and
+// words.
 constexpr const char* body = R"cpp(
     // Item i is a line along the axis; low and high say how values continue beyond its ends: 1 even, -1 odd, 0 not at all.
     KERNEL mirror(real* field, const long long*, real*, int first, int last, int cells, int stride, int across, int across_stride, int others_stride,

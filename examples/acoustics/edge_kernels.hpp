@@ -7,8 +7,8 @@
 
 namespace hone::examples::seismic {
 
-/// What an application does around hone's kernels, in a few small ones of its own, compiled by the backend's compiler for whatever device it is:
-/// values beyond walls, a source, receivers.
+/// What an application does around hone's kernels, in a few small ones of its own, compiled by the
+/// backend's compiler for whatever device it is: values beyond walls, a source, receivers.
 class EdgeKernels {
   public:
     /// The kernels' text, for tests. The same body serves both targets.

@@ -13,7 +13,8 @@ struct Recording {
     int interval = 1000;  ///< microseconds
     std::vector<std::vector<float>> traces;
 
-    /// Cubic interpolation of what a solver wrote down after each of its steps, for an interval that lies on no step.
+    /// Cubic interpolation of what a solver wrote down after each of its steps, for an interval
+    /// that lies on no step.
     static Recording resampled(const std::vector<std::vector<float>>& steps, double step_seconds, int interval);
 };
 
@@ -27,7 +28,8 @@ void write_recording_png(const std::filesystem::path& file, const Recording& rec
 
 /// A vertical section through the source: pressure over the ground's speed.
 void write_snapshot_png(const std::filesystem::path& file, const Model& model, const std::vector<float>& pressure, int y);
-/// Pressure and speed of all cells, for ParaView: of each rank its layers. Returns the name of the file to open. All ranks call it.
+/// Pressure and speed of all cells, for ParaView: of each rank its layers. Returns the name of the
+/// file to open. All ranks call it.
 std::string write_snapshot_vti(Communicator& ranks, const std::filesystem::path& folder, const std::string& stem, const Model& model,
                                const std::vector<float>& pressure, const CellRange& layers);
 /// The speed alone.

@@ -10,7 +10,8 @@ namespace {
 constexpr double speed = 1500;  // m/s, and a metre per cell: neither has influence
 constexpr std::array<double, 5> degrees{0, 15, 30, 45, 60};
 
-// Source and receivers stand at one height above the wall at the end of the depth axis; a wave meets it halfway.
+// Source and receivers stand at one height above the wall at the end of the depth axis; a wave
+// meets it halfway.
 struct Arrangement {
     int height;             // cells
     std::vector<int> away;  // of the receivers from the source, cells

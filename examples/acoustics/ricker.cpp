@@ -28,7 +28,8 @@ double exact_pressure(int dimension, const Ricker& ricker, double speed, double 
     const double arrival = distance / speed;
     if (time <= arrival) return 0;
     if (dimension == 3) return ricker(time - arrival) / (4 * pi * distance);
-    // The wavelet is silent before time 0, and what is integrated is even: the trapezoidal rule converges faster than any power of the step.
+    // The wavelet is silent before time 0, and what is integrated is even: the trapezoidal rule
+    // converges faster than any power of the step.
     const double end = std::acosh(time / arrival);
     constexpr int steps = 2000;
     double sum = ricker(time - arrival) / 2;

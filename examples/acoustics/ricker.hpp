@@ -2,8 +2,8 @@
 
 namespace hone::examples::seismic {
 
-/// Ricker's wavelet of unit amplitude, (1 - 2 a s^2) exp(-a s^2) with a = (pi frequency)^2 and s the time from its peak. It begins, at time 0, below
-/// 1e-8.
+/// Ricker's wavelet of unit amplitude, (1 - 2 a s^2) exp(-a s^2) with a = (pi frequency)^2 and s
+/// the time from its peak. It begins, at time 0, below 1e-8.
 struct Ricker {
     double frequency = 10;  ///< of the strongest amplitude, Hz
 
@@ -13,7 +13,8 @@ struct Ricker {
     double integral(double time) const;  ///< s exp(-a s^2)
 };
 
-/// Pressure at `distance` from a point source in a homogeneous unbounded medium: the solution of p_tt / speed^2 - Laplace p = ricker(t) delta(x).
+/// Pressure at `distance` from a point source in a homogeneous unbounded medium: the solution of
+/// p_tt / speed^2 - Laplace p = ricker(t) delta(x).
 ///
 ///     3D: ricker(t - r / c) / (4 pi r)        2D: 1 / (2 pi) integral over theta >= 0 of ricker(t - r / c cosh theta)
 ///

@@ -26,7 +26,8 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The time loop: stretches of steps, between which pictures are drawn, energies are measured and checkpoints are written.
+// The time loop: stretches of steps, between which pictures are drawn, energies are measured and
+// checkpoints are written.
 class Run {
   public:
     Run(Communicator& ranks, Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey,

@@ -31,14 +31,17 @@ struct RunReport {
     std::vector<std::string> files;  ///< that were written
 };
 
-/// Solves, with a bar on the terminal, writes what is wanted, and checks. All ranks call it alike; checks and files are in the first one's report.
+/// Solves, with a bar on the terminal, writes what is wanted, and checks. All ranks call it alike;
+/// checks and files are in the first one's report.
 ///
-/// A checkpoint has the same words on any number of ranks, and a run goes on from it on any number. Throws Error for a checkpoint of another model,
-/// survey or way to solve; a longer or shorter run may go on from it.
+/// A checkpoint has the same words on any number of ranks, and a run goes on from it on any number.
+/// Throws Error for a checkpoint of another model, survey or way to solve; a longer or shorter run
+/// may go on from it.
 RunReport run_survey(Communicator& ranks, Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings,
                      const Survey& survey, const RunSettings& wanted);
 
-/// Highest frequency of Ricker's wavelet that the slowest speed carries with four cells per shortest wavelength (orders 8 and 16) or six.
+/// Highest frequency of Ricker's wavelet that the slowest speed carries with four cells per
+/// shortest wavelength (orders 8 and 16) or six.
 double suitable_frequency(const Model& model, const WaveSettings& settings);
 /// Seconds in which a wave goes down and up again at the mean speed, and the wavelet passes.
 double suitable_seconds(const Model& model, const Ricker& ricker);

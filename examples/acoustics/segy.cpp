@@ -43,7 +43,8 @@ class Header {
         return static_cast<std::int16_t>(word);
     }
     std::int32_t whole(std::size_t byte) const { return static_cast<std::int32_t>(word_at(bytes_, byte - 1)); }
-    // A coordinate: multiplied by the factor that another field states, or divided by it when negative.
+    // A coordinate: multiplied by the factor that another field states, or divided by it when
+    // negative.
     double scaled(std::size_t byte, std::size_t factor_byte) const {
         const int factor = half(factor_byte);
         return factor < 0 ? whole(byte) / -static_cast<double>(factor) : whole(byte) * static_cast<double>(factor == 0 ? 1 : factor);

@@ -18,11 +18,12 @@ struct SegyTrace {
     std::vector<float> samples;
 };
 
-/// The subset of SEG-Y that this program speaks: revision 0 and 1, big-endian, all traces of one length, samples as IBM (format 1) or IEEE (format 5)
-/// floats of four bytes. Of a seismogram the interval is microseconds; of a model, thousandths of a metre, as is usual for depth sections.
+/// The subset of SEG-Y that this program speaks: revision 0 and 1, big-endian, all traces of one
+/// length, samples as IBM (format 1) or IEEE (format 5) floats of four bytes. Of a seismogram the
+/// interval is microseconds; of a model, thousandths of a metre, as is usual for depth sections.
 ///
-/// Source: SEG Technical Standards Committee, SEG Y rev 1 Data Exchange format, 2002. Byte numbers count from 1 within a header, as there; errors
-/// name offsets in the file, which count from 0.
+/// Source: SEG Technical Standards Committee, SEG Y rev 1 Data Exchange format, 2002. Byte numbers
+/// count from 1 within a header, as there; errors name offsets in the file, which count from 0.
 struct SegyFile {
     int interval = 1000;  ///< from one sample to the next, 1 ... 32767
     std::vector<SegyTrace> traces;
@@ -34,11 +35,13 @@ SegyFile read_segy(const std::filesystem::path& file);
 
 enum class SegyFormat { ibm = 1, ieee = 5 };
 
-/// The inverse; `title` goes into the textual header. Throws Error for traces of different lengths, none, or more samples than 32767.
+/// The inverse; `title` goes into the textual header. Throws Error for traces of different lengths,
+/// none, or more samples than 32767.
 std::string segy_bytes(const SegyFile& segy, const std::string& title, SegyFormat format = SegyFormat::ieee);
 void write_segy(const std::filesystem::path& file, const SegyFile& segy, const std::string& title);
 
-/// IBM System/360 single precision: sign, power of 16 with bias 64, 24 bits of fraction. Infinite where a float is too small for it.
+/// IBM System/360 single precision: sign, power of 16 with bias 64, 24 bits of fraction. Infinite
+/// where a float is too small for it.
 float from_ibm(std::uint32_t word);
 /// The nearest; what is not finite becomes the largest that there is, with its sign.
 std::uint32_t to_ibm(float value);

@@ -12,7 +12,8 @@
 namespace hone::examples::seismic {
 namespace {
 
-// Lengths are parts of the model's, so that every grid shows the same landscape: x and y from 0 to 1, depth from 0 to 1.
+// Lengths are parts of the model's, so that every grid shows the same landscape: x and y from 0 to
+// 1, depth from 0 to 1.
 struct Point {
     double x, y, depth;
 };
@@ -66,7 +67,8 @@ class Landscape {
         }
         double top = 0;
         for (int i = 0; i < settings.layers; ++i) {
-            // Speed grows with depth; every now and then a bed is slower or harder than its neighbours.
+            // Speed grows with depth; every now and then a bed is slower or harder than its
+            // neighbours.
             beds_.push_back({top, 1650 + 2000 * top + dice_.between(-260, 320)});
             top += dice_.between(0.5, 1.5) / settings.layers;
         }

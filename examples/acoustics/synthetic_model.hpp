@@ -16,11 +16,12 @@ struct SyntheticSettings {
     int faults = 6;
 };
 
-/// A layered model in the manner of the Marmousi model (folded beds of growing speed, cut by dipping faults, below water), of its own making: the
-/// same for the same settings on every machine. Speeds reach from 1500 m/s in the water to about 4700 m/s.
+/// A layered model in the manner of the Marmousi model (folded beds of growing speed, cut by
+/// dipping faults, below water), of its own making: the same for the same settings on every
+/// machine. Speeds reach from 1500 m/s in the water to about 4700 m/s.
 ///
-/// A point is first moved back along the faults whose hanging wall it is in; then the bed follows from its depth, and the speed from the bed and a
-/// gradient with depth.
+/// A point is first moved back along the faults whose hanging wall it is in; then the bed follows
+/// from its depth, and the speed from the bed and a gradient with depth.
 Model synthetic_model(const SyntheticSettings& settings);
 
 }  // namespace hone::examples::seismic

@@ -24,7 +24,8 @@ struct WaveCheckpoint {
 
 void write_wave_checkpoint(const std::filesystem::path& file, const WaveCheckpoint& checkpoint);
 
-/// Throws Error for a file that is none, is damaged, or is of other waves than `identity`; it names what differs.
+/// Throws Error for a file that is none, is damaged, or is of other waves than `identity`; it names
+/// what differs.
 WaveCheckpoint read_wave_checkpoint(const std::filesystem::path& file, const WaveIdentity& identity, std::size_t receivers);
 
 }  // namespace hone::examples::seismic

@@ -156,8 +156,9 @@ std::size_t WaveGrid::model_cell(const Cell& cell) const {
     return model_.at(inside[0], inside[1], inside[2]);
 }
 
-// All cells of these layers, and `beyond` more at both ends of an axis; where the first of several time steps computes more, these too. Cells count
-// in the whole grid. Rows are visited side by side: whoever visits a cell writes its word and no other.
+// All cells of these layers, and `beyond` more at both ends of an axis; where the first of several
+// time steps computes more, these too. Cells count in the whole grid. Rows are visited side by
+// side: whoever visits a cell writes its word and no other.
 template <typename Visit>
 void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
     const auto extension = static_cast<int>(grid_.extension());
@@ -172,7 +173,8 @@ void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
     }
 }
 
-// The cell whose medium one beyond the walls has, of which faces along `face_axis` are asked; whether it has any: absorbing layers end with none.
+// The cell whose medium one beyond the walls has, of which faces along `face_axis` are asked;
+// whether it has any: absorbing layers end with none.
 bool WaveGrid::mirrored(Cell& cell, int face_axis) const {
     for (int axis = 0; axis < model_.dimension; ++axis) {
         int& place = cell[index(axis)];
@@ -210,8 +212,9 @@ std::vector<float> WaveGrid::buoyancy(int axis) const {
     return words;
 }
 
-// sigma = sigma_max (depth / width)^3, so that a wave of the fastest speed comes back from the layer's end as `leak` of itself. More damping, or one
-// that begins faster, was measured to send more back: what little comes from the end is not what is left.
+// sigma = sigma_max (depth / width)^3, so that a wave of the fastest speed comes back from the
+// layer's end as `leak` of itself. More damping, or one that begins faster, was measured to send
+// more back: what little comes from the end is not what is left.
 std::vector<float> WaveGrid::damping(int axis, std::int64_t ghosts) const {
     constexpr double leak = 1e-2;
     const double width = settings_.layer * model_.spacing;

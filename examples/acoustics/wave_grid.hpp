@@ -10,12 +10,14 @@
 
 namespace hone::examples::seismic {
 
-/// A model with its absorbing layers on the grid of a problem of acoustics_staggered: which word is what.
+/// A model with its absorbing layers on the grid of a problem of acoustics_staggered: which word is
+/// what.
 ///
-/// A rank has some of the grid's layers, which are rows in 2D and planes in 3D; layer 0 is on top, where the absorbing ones begin. To its kernels
-/// they are a whole grid.
+/// A rank has some of the grid's layers, which are rows in 2D and planes in 3D; layer 0 is on top,
+/// where the absorbing ones begin. To its kernels they are a whole grid.
 ///
-/// Pressure has the model's unit, velocities are multiplied by an impedance (rho c of the first cell), so that both have one size.
+/// Pressure has the model's unit, velocities are multiplied by an impedance (rho c of the first
+/// cell), so that both have one size.
 class WaveGrid {
   public:
     /// All layers.
@@ -25,7 +27,8 @@ class WaveGrid {
     static Problem problem(const Model& model, const WaveSettings& settings, const std::string& kernel, const CellRange& layers);
     static Problem problem(const Model& model, const WaveSettings& settings, const std::string& kernel);
 
-    /// A single time step on the arrays of several levels, from a word of each of them on that `single_start` says.
+    /// A single time step on the arrays of several levels, from a word of each of them on that
+    /// `single_start` says.
     static Problem single_step(const Model& model, const WaveSettings& settings, const CellRange& layers);
 
     WaveGrid(const Model& model, const WaveSettings& settings, const CellRange& layers);
@@ -40,7 +43,8 @@ class WaveGrid {
     bool has_wall(int axis, int end) const;
     double dt() const { return dt_; }
 
-    /// Words of an array, and of a row of factors along x, that come before those of a single step's.
+    /// Words of an array, and of a row of factors along x, that come before those of a single
+    /// step's.
     std::int64_t single_start() const;
     std::int64_t single_start_x() const;
     /// What a pass computes beside (time_levels.hpp), of all rows.
@@ -52,9 +56,11 @@ class WaveGrid {
     std::int64_t place(const Cell& cell) const;
     /// kappa dt / h, a word for every one of an array.
     std::vector<float> kappa() const;
-    /// dt / (h rho) at the left faces along an axis, with what lies beyond walls; 0 beyond absorbing layers.
+    /// dt / (h rho) at the left faces along an axis, with what lies beyond walls; 0 beyond
+    /// absorbing layers.
     std::vector<float> buoyancy(int axis) const;
-    /// Factors of a step in the absorbing layers: of the faces, then of the centres, along an axis; with so many `ghosts` at both ends of y or z.
+    /// Factors of a step in the absorbing layers: of the faces, then of the centres, along an axis;
+    /// with so many `ghosts` at both ends of y or z.
     std::vector<float> damping(int axis, std::int64_t ghosts) const;
     /// Energy of a sum over p p' / kappa + v^2 / b with these media, J for p in Pa.
     double energy_unit() const;

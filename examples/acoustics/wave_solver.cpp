@@ -75,7 +75,8 @@ struct WaveSolver::State {
     Precision precision;
     EdgeKernels edges;
     std::map<std::string, DeviceArray> arrays;
-    // There are two sets of fields, "0" and "1", and "2" for what is computed beside a pass; sweeps and steps in place have one.
+    // There are two sets of fields, "0" and "1", and "2" for what is computed beside a pass; sweeps
+    // and steps in place have one.
     std::map<std::string, BoundKernel> bound;  // "step01": from the first set to the second; in place: "step00"; sweeps: "velocity00", "pressure00"
     std::vector<Rows> beside;                  // what is computed so, of each time step of a pass
     DeviceArray source_place, receiver_places;
@@ -167,7 +168,8 @@ struct WaveSolver::State {
         return array;
     }
 
-    // The source puts c^2 times the wavelet's integral into its cell, at the time between two pressures.
+    // The source puts c^2 times the wavelet's integral into its cell, at the time between two
+    // pressures.
     void set_up_survey() {
         const CellRange stored = slab.stored_in_grid();
         source_layer = grid.layer_of(survey.source) - static_cast<int>(stored.first);
@@ -186,7 +188,8 @@ struct WaveSolver::State {
         allocate("traces", std::max<std::int64_t>(std::ssize(places) * steps, 1));
     }
 
-    // The word that a kernel takes for an array's first one. A single step's arrays are those of a pass without what that needs around the cells.
+    // The word that a kernel takes for an array's first one. A single step's arrays are those of a
+    // pass without what that needs around the cells.
     void* start(const std::string& name, const std::string& array, bool single) const {
         if (!single || !passes()) return data(name);
         if (array == "damping_y") return data("single_damping_y");
@@ -219,7 +222,8 @@ struct WaveSolver::State {
         for (const int from : {0, 1}) bind(pass, "pass", from, 1 - from);
     }
 
-    // Continues a field beyond the walls of one axis; `parity` of a rigid wall, a free surface has the opposite.
+    // Continues a field beyond the walls of one axis; `parity` of a rigid wall, a free surface has
+    // the opposite.
     void mirror(const std::string& field, int axis, int parity, int depth, bool on_faces) const {
         const auto at = [&](int end) {
             if (!grid.has_wall(axis, end)) return 0;
@@ -241,7 +245,8 @@ struct WaveSolver::State {
                       .high = at(1),
                       .on_faces = on_faces});
     }
-    // A velocity across a wall is odd there. Those along it a step does not need beyond it, only a pass.
+    // A velocity across a wall is odd there. Those along it a step does not need beyond it, only a
+    // pass.
     void mirror_velocities(const std::string& set) const {
         const int depth = passes() ? settings.levels * grid.grid().reach() : grid.grid().half;
         for (int axis = 0; axis < model.dimension; ++axis)
@@ -255,7 +260,8 @@ struct WaveSolver::State {
         if (is_step()) mirror_velocities(set);
     }
 
-    // What the source adds to the pressures of a step that computed these layers, its own among them or not.
+    // What the source adds to the pressures of a step that computed these layers, its own among
+    // them or not.
     void add_source(const std::string& set, std::int64_t first, std::int64_t last, Stream stream) const {
         if (done < steps && source_layer >= first && source_layer < last)
             edges.inject(data("p" + set), source_place.data(), data("source"), done, stream);
@@ -266,8 +272,8 @@ struct WaveSolver::State {
         ++done;
     }
 
-    // What of the state after a step neighbours read for the next one. Velocities along a layer they need for several only; and those that sweeps
-    // make across layers they make themselves.
+    // What of the state after a step neighbours read for the next one. Velocities along a layer
+    // they need for several only; and those that sweeps make across layers they make themselves.
     std::vector<HaloField> travelling(const std::string& set) const {
         const int layers = layers_read(settings);
         if (passes() || settings.exchange_every > 1) {
@@ -284,7 +290,8 @@ struct WaveSolver::State {
         halo->begin(travelling(set));
         halo->end();
     }
-    // Calls compute(first, last, stream) for the own layers: those that neighbours read beside the others, and they travel meanwhile.
+    // Calls compute(first, last, stream) for the own layers: those that neighbours read beside the
+    // others, and they travel meanwhile.
     template <typename Compute>
     void compute_and_exchange(const std::string& set, const Compute& compute) const {
         if (halo == nullptr) return compute(slab.begin(), slab.end(), Stream{});
@@ -321,14 +328,16 @@ struct WaveSolver::State {
         finish_step(now);
     }
 
-    // The rows that step number k of a pass computes beside on this rank: what its own ones need of them.
+    // The rows that step number k of a pass computes beside on this rank: what its own ones need of
+    // them.
     CellRange own_rows_beside(std::size_t k) const {
         const int more = (settings.levels - 1 - static_cast<int>(k)) * grid.grid().reach();
         const CellRange wide = slab.with(more, more);
         const std::int64_t first_stored = slab.stored_in_grid().first;
         return {std::max(wide.first, beside[k].first - first_stored), std::min(wide.last, beside[k].last - first_stored)};
     }
-    // Single steps from the state before a pass, which serves for them from the second one on; what they come to replaces the pass's.
+    // Single steps from the state before a pass, which serves for them from the second one on; what
+    // they come to replaces the pass's.
     void compute_beside(const std::string& before, const std::string& after) {
         std::string from = before;
         for (std::size_t k = 0; k < beside.size(); ++k) {
@@ -349,7 +358,8 @@ struct WaveSolver::State {
         const auto compute = [&](std::int64_t first, std::int64_t last, Stream stream) {
             bound.at("pass" + before + after).launch(first, last, stream);
         };
-        // What is computed beside needs the state before, so that rows which travel can be replaced only when all others are done.
+        // What is computed beside needs the state before, so that rows which travel can be replaced
+        // only when all others are done.
         const CellRange replaced = own_rows_beside(beside.size() - 1);
         const std::vector<CellRange> travel = slab.parts(layers_read(settings)).edges;
         const bool replaces_edges = std::any_of(travel.begin(), travel.end(),

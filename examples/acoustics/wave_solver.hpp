@@ -32,19 +32,22 @@ struct WaveSettings {
     std::array<std::array<Wall, 2>, 3> walls = {};  ///< of each axis, where it begins and ends
     int layer = 30;                                 ///< width of the absorbing layer, cells
     double courant = 0.9;                           ///< time step as a part of the stability limit
-    /// Steps from one exchange between ranks to the next, in single steps: so many times the layers travel as seldom, and what lies in them is
-    /// computed on both sides. With several levels a pass is what they do at once.
+    /// Steps from one exchange between ranks to the next, in single steps: so many times the layers
+    /// travel as seldom, and what lies in them is computed on both sides. With several levels a
+    /// pass is what they do at once.
     int exchange_every = 1;
 };
 
-/// What happens in a model: a source of unit amplitude (exact_pressure says what that means), and where pressure is written down.
+/// What happens in a model: a source of unit amplitude (exact_pressure says what that means), and
+/// where pressure is written down.
 struct Survey {
     Ricker ricker;
     Cell source{};
     std::vector<Cell> receivers;
 };
 
-/// Seconds from one step to the next: `courant` times h / (c sqrt(dimension) sum |c_m|) for the fastest speed c.
+/// Seconds from one step to the next: `courant` times h / (c sqrt(dimension) sum |c_m|) for the
+/// fastest speed c.
 double time_step(const Model& model, const WaveSettings& settings);
 
 /// What a run needs to go on from where it is, in the same words on any number of ranks.
@@ -54,26 +57,32 @@ struct WaveState {
     std::vector<std::vector<float>> recording;
 };
 
-/// Waves in a model, on a device. Kernels of family acoustics_staggered do the work; what walls, source and receivers need besides is in EdgeKernels.
+/// Waves in a model, on a device. Kernels of family acoustics_staggered do the work; what walls,
+/// source and receivers need besides is in EdgeKernels.
 ///
 ///     WaveSolver solver(*backend, library, model, settings, survey, steps);
 ///     while (solver.steps_done() < steps) solver.advance(100), draw(solver.pressure());
 ///     const auto traces = solver.recording();
 ///
-/// On several ranks each has a solver for its layers, rows in 2D and planes in 3D, and all call it alike. The layers that neighbours read are
-/// computed first and travel while the others are. No digit of fields, recordings and energies knows how many ranks there are.
+/// On several ranks each has a solver for its layers, rows in 2D and planes in 3D, and all call it
+/// alike. The layers that neighbours read are computed first and travel while the others are. No
+/// digit of fields, recordings and energies knows how many ranks there are.
 class WaveSolver {
   public:
-    /// Looks the kernels up and uploads the model. `steps` at most are recorded and driven by the source. Backend and library must outlive the
-    /// solver. Throws Error for what cannot be: receivers outside, a free surface that is not on top, a grid with fewer cells than a stencil has.
+    /// Looks the kernels up and uploads the model. `steps` at most are recorded and driven by the
+    /// source. Backend and library must outlive the solver. Throws Error for what cannot be:
+    /// receivers outside, a free surface that is not on top, a grid with fewer cells than a stencil
+    /// has.
     WaveSolver(Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey, int steps);
-    /// A rank's part of the same model and survey. The communicator must outlive the solver. Throws Error for more ranks than layers serve.
+    /// A rank's part of the same model and survey. The communicator must outlive the solver. Throws
+    /// Error for more ranks than layers serve.
     WaveSolver(Communicator& ranks, Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey,
                int steps);
     ~WaveSolver();
 
-    /// The problems whose kernels a solver asks for on one rank: what to tune. The first ones do all steps; with several levels another one follows,
-    /// which does what steps are left, and what source and receivers need.
+    /// The problems whose kernels a solver asks for on one rank: what to tune. The first ones do
+    /// all steps; with several levels another one follows, which does what steps are left, and what
+    /// source and receivers need.
     static std::vector<Problem> problems(const Model& model, const WaveSettings& settings);
     /// The most ranks that these layers serve: each has as many as its neighbours read.
     static int most_ranks(const Model& model, const WaveSettings& settings);
@@ -90,10 +99,12 @@ class WaveSolver {
     /// Bytes that this rank sends from one exchange to the next.
     std::int64_t bytes_sent() const;
 
-    /// The rank's layers of the model (no absorbing ones, so that there may be none), and the pressure there, x fastest.
+    /// The rank's layers of the model (no absorbing ones, so that there may be none), and the
+    /// pressure there, x fastest.
     CellRange model_layers() const;
     std::vector<float> own_pressure() const;
-    /// Of all the model's cells, x fastest. On several ranks this and what follows are the first one's, and empty on the others.
+    /// Of all the model's cells, x fastest. On several ranks this and what follows are the first
+    /// one's, and empty on the others.
     std::vector<float> pressure() const;
     /// Pressure at every receiver after each step done.
     std::vector<std::vector<float>> recording() const;

@@ -45,7 +45,8 @@ std::vector<hone::ArraySpec> arrays(const Problem& problem) {
             field("u_next", hone::Access::out, "temperature after the step; its boundary is not written")};
 }
 
-// Every temperature is read once and written once. Operations: six additions, a multiply-add with the centre, one with the rate.
+// Every temperature is read once and written once. Operations: six additions, a multiply-add with
+// the centre, one with the rate.
 hone::Counts counts(const Problem& problem) {
     const Grid grid(problem);
     const auto points = static_cast<double>(grid.nx * grid.ny * grid.nz);
@@ -81,7 +82,8 @@ void fill(const Problem& problem, std::uint64_t seed, hone::Workload& workload) 
     const auto u = workload.arrays[0].values<Real>();
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = static_cast<Real>(hone::random_word(seed, static_cast<std::int64_t>(i)));
     workload.arrays[1].values<Real>()[0] = static_cast<Real>(0.15 + 0.01 * hone::random_word(seed, -1));
-    // A candidate that leaves a point out is found by its NaN, one that writes to the boundary by a number there.
+    // A candidate that leaves a point out is found by its NaN, one that writes to the boundary by a
+    // number there.
     const auto next = workload.arrays[2].values<Real>();
     std::fill(next.begin(), next.end(), std::numeric_limits<Real>::quiet_NaN());
     workload.expected[2] = workload.arrays[2].copy();
@@ -95,8 +97,9 @@ hone::Workload workload(const Problem& problem, std::uint64_t seed) {
     for (const auto& array : arrays(problem)) workload.arrays.emplace_back(precision, array.words);
     workload.expected.resize(workload.arrays.size());
     precision == Precision::f32 ? fill<float>(problem, seed, workload) : fill<double>(problem, seed, workload);
-    // |u| <= 1: the five sums around a point are at most 2..6, the difference 12, so they err by 38 unit roundoffs; times 1/6, and two roundings of
-    // numbers up to 3, that is 13; the reference errs by as much.
+    // |u| <= 1: the five sums around a point are at most 2..6, the difference 12, so they err by 38
+    // unit roundoffs; times 1/6, and two roundings of numbers up to 3, that is 13; the reference
+    // errs by as much.
     workload.tolerance = 32 * (precision == Precision::f32 ? 0x1p-24 : 0x1p-53);
     workload.tolerance_reason = "ten roundings of numbers up to 12, times 1/6, in candidate and reference: 26 unit roundoffs";
     return workload;
@@ -202,7 +205,8 @@ Block constants(const Problem& problem, const std::vector<std::pair<const char*,
     return block;
 }
 
-// The rows of a thread, unrolled: row t's neighbours along y are rows t - 1 and t + 1, of which the outermost are loaded.
+// The rows of a thread, unrolled: row t's neighbours along y are rows t - 1 and t + 1, of which the
+// outermost are loaded.
 Block columns(std::int64_t rows) {
     Block block;
     for (std::int64_t t = 0; t < rows; ++t)

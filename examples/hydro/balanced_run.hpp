@@ -20,7 +20,8 @@ struct ZoneShare {
 struct Balancing {
     std::int64_t every = 0;  ///< time steps of a period; 0: never
     double least_gain = 0.05;
-    /// What this rank's device takes for its own work in place of what is measured, for tests; empty: that.
+    /// What this rank's device takes for its own work in place of what is measured, for tests;
+    /// empty: that.
     std::function<double(double measured)> seconds = {};
 };
 
@@ -30,11 +31,13 @@ struct BalancedRun {
     int moves = 0;    ///< how often parts were drawn anew
 };
 
-/// run_hydro on all ranks. After each period the ranks' devices say what the work of a part takes them (KernelOperator::seconds_of_work); where parts
-/// as these speeds gain enough, all of the state moves to new parts, bit by bit, so that no digit of the run knows of it.
+/// run_hydro on all ranks. After each period the ranks' devices say what the work of a part takes
+/// them (KernelOperator::seconds_of_work); where parts as these speeds gain enough, all of the
+/// state moves to new parts, bit by bit, so that no digit of the run knows of it.
 ///
-/// `make` gives a rank its share for its speed, in any unit, and is called on all ranks alike: first with `speed`. Its kernels must not depend on the
-/// part. Throws Error for a run with pictures (settings.frames_folder) and periods.
+/// `make` gives a rank its share for its speed, in any unit, and is called on all ranks alike:
+/// first with `speed`. Its kernels must not depend on the part. Throws Error for a run with
+/// pictures (settings.frames_folder) and periods.
 BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<ZoneShare(double speed)>& make, const RunSettings& settings,
                          const Balancing& balancing);
 

@@ -19,7 +19,8 @@ Check energy_check(const RunSettings& settings, const RunResult& result) {
     double most = 0;
     const double first = result.energies.front().total();
     for (const EnergySample& sample : result.energies) most = std::max(most, std::abs(sample.total() / first - 1));
-    // The average of velocities loses what conjugate gradients leave, the classical scheme what it cuts off.
+    // The average of velocities loses what conjugate gradients leave, the classical scheme what it
+    // cuts off.
     const double allowed = settings.scheme == TimeScheme::rk4 ? 1e-2 : std::max(1e-12, settings.tolerance);
     return {fmt::format("total energy {:.10g} changed by {:.1e} of it, allowed {:.0e}", first, most, allowed), most <= allowed};
 }
@@ -33,7 +34,8 @@ std::vector<Check> published_checks(const Discretisation& of, const RunSettings&
         if (known.problem != of.problem.name || known.dimension != of.dimension || known.blast != of.problem.blast || zones != of.zones()) continue;
         if (known.time != settings.time || (known.whole ? result.clock.time < known.time : result.clock.steps != known.steps)) continue;
         const double found = norm(result.state.energies);
-        // Published runs stop conjugate gradients at 1e-8, which the triple point's vortex remembers in the seventh digit.
+        // Published runs stop conjugate gradients at 1e-8, which the triple point's vortex
+        // remembers in the seventh digit.
         constexpr double published_tolerance = 1e-8;
         const double allowed = settings.tolerance == published_tolerance || !known.whole ? 1e-9 : 1e-6;
         checks.push_back({fmt::format("{} steps, published {}", result.clock.steps, known.steps), result.clock.steps == known.steps});
@@ -67,7 +69,8 @@ Check sod_check(const Discretisation& of, const RunResult& result) {
         error += volume * std::abs(samples.densities[i] - exact);
         all += volume;
     }
-    // Shock and contact are smeared over a zone or two, in which the density is wrong by a part of their jumps.
+    // Shock and contact are smeared over a zone or two, in which the density is wrong by a part of
+    // their jumps.
     const double allowed = std::abs(of.mesh.vertices[1][0] - of.mesh.vertices[0][0]);
     return {fmt::format("density differs by {:.2e} in the mean from the exact one, allowed {:.2e}", error / all, allowed), error / all <= allowed};
 }
@@ -113,7 +116,8 @@ Check vortex_check(const Discretisation& of, const RunResult& result) {
     return {fmt::format("velocities differ by {:.2e} of them from the steady ones, allowed {:.0e}", found, allowed), found <= allowed};
 }
 
-// One side of Riemann's problem: how the velocity changes when the pressure does, with its derivative.
+// One side of Riemann's problem: how the velocity changes when the pressure does, with its
+// derivative.
 struct Wave {
     Gas gas;
     double gamma;
@@ -127,7 +131,8 @@ struct Wave {
         }
         return 2 * sound() / (gamma - 1) * (std::pow(pressure / gas.pressure, (gamma - 1) / (2 * gamma)) - 1);
     }
-    // The gas at a speed seen from this side, outwards negative; `star` velocity and pressure at the contact.
+    // The gas at a speed seen from this side, outwards negative; `star` velocity and pressure at
+    // the contact.
     Gas at(double speed, double velocity, double pressure) const {
         const double ratio = pressure / gas.pressure;
         const double g = (gamma - 1) / (gamma + 1);

@@ -39,7 +39,8 @@ std::vector<std::vector<int>> zones_of_nodes(const std::vector<std::int32_t>& zo
     return zones;
 }
 
-// Rows that share a zone with each row, and no values. Columns of a row have the order of the whole mesh, so that sums have.
+// Rows that share a zone with each row, and no values. Columns of a row have the order of the whole
+// mesh, so that sums have.
 CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t per_zone, const std::vector<std::vector<int>>& zones_of,
                      const std::vector<std::int32_t>& numbers) {
     const auto before = [&](int a, int b) { return numbers[static_cast<std::size_t>(a)] < numbers[static_cast<std::size_t>(b)]; };
@@ -265,7 +266,8 @@ void Discretisation::assemble_energy_mass() {
         }
 }
 
-// The polynomial through the energies at Gauss and Legendre's k points, which lie within the zone: a jump between zones stays one.
+// The polynomial through the energies at Gauss and Legendre's k points, which lie within the zone:
+// a jump between zones stays one.
 void Discretisation::set_first_energies() {
     const std::size_t n = energies_of_zone();
     const Quadrature rule = gauss_legendre(order);

@@ -12,7 +12,8 @@
 
 namespace hone::examples::hydro {
 
-/// What moves: positions and velocities of nodes, [component][node], and coefficients of the energy, [zone][k^d], all in double precision.
+/// What moves: positions and velocities of nodes, [component][node], and coefficients of the
+/// energy, [zone][k^d], all in double precision.
 struct State {
     std::vector<double> positions, velocities, energies;
 
@@ -25,19 +26,23 @@ struct ZoneSelection {
     std::vector<std::int32_t> nodes;  ///< [node here]: its number in the whole mesh
 };
 
-/// A problem on a mesh in the spaces Qk and Qk-1: Dobrev, Kolev, Rieben, High-order curvilinear finite element methods for Lagrangian hydrodynamics,
-/// SIAM J. Sci. Comput. 34 (2012). Positions and velocities are continuous, their nodes those of Gauss and Lobatto; the specific internal energy has
-/// coefficients of Bernstein's polynomials in every zone; integrals are Gauss and Legendre's with 2k points a direction. Nodes, coefficients and
-/// points of a zone count with x fastest.
+/// A problem on a mesh in the spaces Qk and Qk-1: Dobrev, Kolev, Rieben, High-order curvilinear
+/// finite element methods for Lagrangian hydrodynamics, SIAM J. Sci. Comput. 34 (2012). Positions
+/// and velocities are continuous, their nodes those of Gauss and Lobatto; the specific internal
+/// energy has coefficients of Bernstein's polynomials in every zone; integrals are Gauss and
+/// Legendre's with 2k points a direction. Nodes, coefficients and points of a zone count with x
+/// fastest.
 ///
-/// Sides of the boundary with the attributes 1, 2 and 3 are walls across x, y and z, at which that component of the velocity stays 0; other sides
-/// move freely, without pressure behind them.
+/// Sides of the boundary with the attributes 1, 2 and 3 are walls across x, y and z, at which that
+/// component of the velocity stays 0; other sides move freely, without pressure behind them.
 class Discretisation {
   public:
-    /// Requires 1 <= order <= 8. Throws Error for zones that are inverted or flat. `where` says where the mesh comes from.
+    /// Requires 1 <= order <= 8. Throws Error for zones that are inverted or flat. `where` says
+    /// where the mesh comes from.
     Discretisation(HydroProblem problem, int order, QuadMesh mesh, const std::string& where = "box");
-    /// The same of some zones of a whole mesh, with the lattice that number_lattice makes of it. A node that zones elsewhere have, too, has a part of
-    /// its mass here; sums over zones have the order of the whole mesh. `first_length` is to be set by who knows all zones' sizes.
+    /// The same of some zones of a whole mesh, with the lattice that number_lattice makes of it. A
+    /// node that zones elsewhere have, too, has a part of its mass here; sums over zones have the
+    /// order of the whole mesh. `first_length` is to be set by who knows all zones' sizes.
     Discretisation(HydroProblem problem, int order, const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection,
                    const std::string& where = "box");
 
@@ -72,10 +77,12 @@ class Discretisation {
 
     double internal_energy(std::span<const double> energies) const;
     double kinetic_energy(std::span<const double> velocities) const;
-    /// What these are the sums of, from first to last: by zone; and by node_chunk of the first `nodes` nodes, these doubled.
+    /// What these are the sums of, from first to last: by zone; and by node_chunk of the first
+    /// `nodes` nodes, these doubled.
     std::vector<double> internal_energies(std::span<const double> energies) const;
     std::vector<double> doubled_kinetic_energies(std::span<const double> velocities, std::size_t nodes) const;
-    /// Nodes whose numbers follow each other and are summed up first: what ranks share is made of whole ones.
+    /// Nodes whose numbers follow each other and are summed up first: what ranks share is made of
+    /// whole ones.
     static constexpr std::size_t node_chunk = 256;
 
   private:

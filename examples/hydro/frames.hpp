@@ -9,12 +9,14 @@
 
 namespace hone::examples::hydro {
 
-/// Pictures of a run for ParaView: a folder with one .vtu file per moment, whose zones keep their curved sides, and gas.pvd, which knows the times.
+/// Pictures of a run for ParaView: a folder with one .vtu file per moment, whose zones keep their
+/// curved sides, and gas.pvd, which knows the times.
 class Frames {
   public:
     /// Makes the folder when it is absent.
     Frames(const Discretisation& of, std::filesystem::path folder);
-    /// Of a rank's own zones, in files of its own: several ranks' are joined by .pvtu files, to which gas.pvd points.
+    /// Of a rank's own zones, in files of its own: several ranks' are joined by .pvtu files, to
+    /// which gas.pvd points.
     Frames(const ZonePart& part, std::filesystem::path folder);
 
     void add(double time, const State& state);

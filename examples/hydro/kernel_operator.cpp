@@ -31,7 +31,8 @@ std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme schem
 
 namespace {
 
-// What a checkpoint or the library says of the problems of a whole mesh, for those of a part: other kernels would round differently.
+// What a checkpoint or the library says of the problems of a whole mesh, for those of a part: other
+// kernels would round differently.
 std::map<std::string, std::string> configurations_of_whole(const ZonePart& part, KernelLibrary& library, TimeScheme scheme, Assembly assembly,
                                                            std::map<std::string, std::string> known) {
     const Discretisation& of = part.here();

@@ -13,8 +13,9 @@
 
 namespace hone::examples::hydro {
 
-/// The equations with tuned kernels on a device, on which everything stays but what is asked for: corner forces by the family corner_force,
-/// velocities by conjugate gradients, energies by batched_gemv. Corner forces may be shared with a second device.
+/// The equations with tuned kernels on a device, on which everything stays but what is asked for:
+/// corner forces by the family corner_force, velocities by conjugate gradients, energies by
+/// batched_gemv. Corner forces may be shared with a second device.
 ///
 ///     KernelOperator on(*backend, library, discretisation, TimeScheme::rk2_average, {});
 ///     Stepper stepper(on, TimeScheme::rk2_average, discretisation.first);
@@ -27,12 +28,14 @@ class KernelOperator final : public Operator {
         Assembly assembly = Assembly::partial;
         std::optional<MassForm> mass;    ///< how conjugate gradients multiply; nothing: usual_mass_form
         std::optional<Partner> partner;  ///< of corner forces: results are those of one device to rounding
-        /// Of several ranks: the discretisation is its `here`, and all ranks call alike. The library is asked for the kernels of the whole mesh, so
-        /// that no digit knows how many ranks on devices of one kind there are. Must outlive the operator.
+        /// Of several ranks: the discretisation is its `here`, and all ranks call alike. The
+        /// library is asked for the kernels of the whole mesh, so that no digit knows how many
+        /// ranks on devices of one kind there are. Must outlive the operator.
         const ZonePart* part = nullptr;
     };
 
-    /// Looks the kernels up that the scheme needs: with rk4 forces and work are one launch. Backend, library and discretisation must outlive it.
+    /// Looks the kernels up that the scheme needs: with rk4 forces and work are one launch.
+    /// Backend, library and discretisation must outlive it.
     KernelOperator(Backend& backend, KernelLibrary& library, const Discretisation& of, TimeScheme scheme, Settings settings);
     ~KernelOperator() override;
 
@@ -51,8 +54,9 @@ class KernelOperator final : public Operator {
     /// Of conjugate gradients, over all solves so far, the most of a component each.
     std::int64_t iterations() const;
     std::int64_t solves() const;
-    /// What the device takes for the forces and the products with the mass matrix of a solve: what of a time step grows with the rank's part, and
-    /// waits for no other rank. Of the state that was looked at last, which stays. For several ranks, after a step.
+    /// What the device takes for the forces and the products with the mass matrix of a solve: what
+    /// of a time step grows with the rank's part, and waits for no other rank. Of the state that
+    /// was looked at last, which stays. For several ranks, after a step.
     double seconds_of_work();
     /// As ZoneForces.
     std::optional<Balance> balance() const;
@@ -63,7 +67,8 @@ class KernelOperator final : public Operator {
     std::unique_ptr<Machine> machine_;
 };
 
-/// The problems of corner forces and of conjugate gradients that a scheme launches: what is to be tuned.
+/// The problems of corner forces and of conjugate gradients that a scheme launches: what is to be
+/// tuned.
 std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly, std::optional<MassForm> mass);
 
 }  // namespace hone::examples::hydro

@@ -12,13 +12,16 @@
 namespace hone::examples::hydro {
 namespace {
 
-// Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
+// Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the
+// same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// Sums of what `item(row, words, all, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with the scalars of
-// `all` components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last,
-// of which a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars
-// are prepared once for a block: a division by each thread takes longer than the rest of its work.
+// Sums of what `item(row, words, all, values)` gives for each component of a row whose words
+// `load(row, words)` has loaded, and with the scalars of `all` components, of which
+// `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the
+// block that ends last, of which a thread for each component calls `finish(component, scalars,
+// sum)`. So a reduction is one launch, and its sums have one order. Scalars are prepared once for a
+// block: a division by each thread takes longer than the rest of its work.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     // With as many blocks at a time as a multiprocessor has threads for: they wait for each other's words most of their time.
@@ -132,7 +135,8 @@ constexpr const char* mass_scalars = R"cpp(
     };
 )cpp";
 
-// All words of a row are loaded before any is stored: a compiler that cannot tell arrays apart would wait for each.
+// All words of a row are loaded before any is stored: a compiler that cannot tell arrays apart
+// would wait for each.
 constexpr const char* mass_body = R"cpp(
 #define ARGUMENTS                                                                                                                         \
         const double *b, const double *q, const int *held, const double *w, const double *dot, double *x, double *r, double *p, double *sums, \

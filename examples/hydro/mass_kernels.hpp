@@ -7,18 +7,20 @@
 
 namespace hone::examples::hydro {
 
-/// What conjugate gradients with a diagonal preconditioner do beside the product with the matrix, for several right-hand sides at once, in a few
-/// small kernels that are the same text for processor and GPU. Their scalars never leave the device; sums have a fixed order, whatever the number of
-/// threads.
+/// What conjugate gradients with a diagonal preconditioner do beside the product with the matrix,
+/// for several right-hand sides at once, in a few small kernels that are the same text for
+/// processor and GPU. Their scalars never leave the device; sums have a fixed order, whatever the
+/// number of threads.
 ///
-/// Vectors are [components][rows] in double precision; Q is the inverse diagonal [rows]. A 32-bit integer for each row has bit c set where component
-/// c is held at 0:
+/// Vectors are [components][rows] in double precision; Q is the inverse diagonal [rows]. A 32-bit
+/// integer for each row has bit c set where component c is held at 0:
 ///
 ///     start      x = 0, r = b (0 where held), p = Q r;               at its end delta = r . Q r, threshold = tolerance^2 delta
 ///     update     r -= alpha w (0 where held), alpha = delta / gamma; at its end the new delta, beta
 ///     direction  x += alpha p, p = Q r + beta p
 ///
-/// where gamma = p . w. A component that reached its threshold takes no further steps: its alpha is 0. Sums are per row (divided by `rows`).
+/// where gamma = p . w. A component that reached its threshold takes no further steps: its alpha is
+/// 0. Sums are per row (divided by `rows`).
 class MassKernels {
   public:
     /// Words of `scalars` for each component: component c has its own at c * words.
@@ -35,7 +37,8 @@ class MassKernels {
         words
     };
 
-    /// Device pointers. `sums` holds `sum_words` words, `dot` [components] what the product with the matrix left there: p . w / rows.
+    /// Device pointers. `sums` holds `sum_words` words, `dot` [components] what the product with
+    /// the matrix left there: p . w / rows.
     struct Arrays {
         const void *b, *q, *held, *w, *dot;
         void *x, *r, *p, *sums, *scalars;

@@ -247,7 +247,8 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
     s.kernels.start(arrays);
     int executed = 0;
     do {
-        // Systems of one run take about the same number of iterations: no look before the last ones'.
+        // Systems of one run take about the same number of iterations: no look before the last
+        // ones'.
         const bool first_look = executed == 0 && settings.check_every > 1;
         const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);

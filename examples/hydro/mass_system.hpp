@@ -15,7 +15,8 @@ struct CsrMatrix {
     int rows() const { return static_cast<int>(row_starts.size()) - 1; }
 };
 
-/// What a mass matrix is made of: continuous elements Qk with Gauss-Lobatto nodes, and Gauss points. Words as the family fe_mass has them.
+/// What a mass matrix is made of: continuous elements Qk with Gauss-Lobatto nodes, and Gauss
+/// points. Words as the family fe_mass has them.
 struct MassElements {
     int dimension = 0, order = 0, points = 0;  ///< points along an axis
     std::vector<std::int32_t> nodes;           ///< [element][(order + 1)^d]
@@ -24,7 +25,8 @@ struct MassElements {
     bool empty() const { return nodes.empty(); }
 };
 
-/// M x_c = b_c for every component of a vector field, with the same symmetric positive definite matrix and different nodes where x_c stays 0.
+/// M x_c = b_c for every component of a vector field, with the same symmetric positive definite
+/// matrix and different nodes where x_c stays 0.
 struct MassSystem {
     CsrMatrix matrix;
     int components = 1;

@@ -8,7 +8,8 @@ namespace hone::examples::hydro {
 template <std::size_t d>
 using Matrix = std::array<std::array<double, d>, d>;  ///< [row][column]
 
-/// Smallest eigenvalue of a symmetric matrix, and a vector of it of length 1. Jacobi's rotations: Golub & Van Loan, Matrix Computations, 8.5.
+/// Smallest eigenvalue of a symmetric matrix, and a vector of it of length 1. Jacobi's rotations:
+/// Golub & Van Loan, Matrix Computations, 8.5.
 template <std::size_t d>
 struct Smallest {
     double value;
@@ -17,7 +18,8 @@ struct Smallest {
 template <std::size_t d>
 Smallest<d> smallest_eigenpair(Matrix<d> matrix);
 
-/// By rotations of the columns, which keep small ones to full relative accuracy: Golub & Van Loan, 8.6.3.
+/// By rotations of the columns, which keep small ones to full relative accuracy: Golub & Van Loan,
+/// 8.6.3.
 template <std::size_t d>
 double smallest_singular_value(Matrix<d> matrix);
 
@@ -47,8 +49,9 @@ struct PointStress {
     double step;      ///< the longest stable time step, 0 where the zone is tangled, infinite where nothing happens
 };
 
-/// Ideal gas with the tensor viscosity of Dobrev, Kolev, Rieben, SIAM J. Sci. Comput. 34 (2012), as the mini-application Laghos has it: along the
-/// direction of strongest compression, in which the zone's length is measured.
+/// Ideal gas with the tensor viscosity of Dobrev, Kolev, Rieben, SIAM J. Sci. Comput. 34 (2012), as
+/// the mini-application Laghos has it: along the direction of strongest compression, in which the
+/// zone's length is measured.
 template <std::size_t d>
 PointStress<d> stress_at(const PointState<d>& point, const PointRules& rules);
 

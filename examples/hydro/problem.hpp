@@ -25,10 +25,13 @@ struct HydroProblem {
     std::function<Point(const Point&)> velocity = [](const Point&) { return Point{}; };
 };
 
-/// sedov, triple-point, taylor-green, sod or noh; throws Error naming the nearest. Definitions and sources:
+/// sedov, triple-point, taylor-green, sod or noh; throws Error naming the nearest. Definitions and
+/// sources:
 /// - sedov: a blast from a corner. Sedov, Similarity and Dimensional Methods in Mechanics (1959).
-/// - triple-point: three gases, a strong shock and a vortex. Galera, Maire, Breil, J. Comput. Phys. 229 (2010).
-/// - taylor-green: a steady vortex (2D, held by a source of energy; 3D without one). Dobrev, Kolev, Rieben, SIAM J. Sci. Comput. 34 (2012).
+/// - triple-point: three gases, a strong shock and a vortex. Galera, Maire, Breil, J. Comput. Phys.
+///   229 (2010).
+/// - taylor-green: a steady vortex (2D, held by a source of energy; 3D without one). Dobrev, Kolev,
+///   Rieben, SIAM J. Sci. Comput. 34 (2012).
 /// - sod: a tube with a shock, a contact and a rarefaction. Sod, J. Comput. Phys. 27 (1978).
 /// - noh: cold gas that falls on the origin. Noh, J. Comput. Phys. 72 (1987).
 HydroProblem hydro_problem(const std::string& name, int dimension);
@@ -37,8 +40,8 @@ std::vector<std::string> hydro_problem_names();
 /// The source of energy per volume of the heated vortex, at a place.
 double vortex_heating(const Point& at);
 
-/// What a run with order 2, RK4 and cfl 0.5 on the problem's usual box comes to, as the mini-application Laghos (CEED, github.com/CEED/Laghos)
-/// publishes.
+/// What a run with order 2, RK4 and cfl 0.5 on the problem's usual box comes to, as the
+/// mini-application Laghos (CEED, github.com/CEED/Laghos) publishes.
 struct KnownRun {
     const char* problem;
     int dimension;

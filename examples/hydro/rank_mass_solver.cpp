@@ -20,12 +20,15 @@
 namespace hone::examples::hydro {
 namespace {
 
-// sum_chunks<rows of a chunk>(sums, first, last, chunks, item): sums of what `item(row, values)` gives for each component of the rows from `first`,
-// where a chunk begins, to `last`, by chunks, in pairs of neighbours; [component][chunk of all `chunks`].
+// sum_chunks<rows of a chunk>(sums, first, last, chunks, item): sums of what `item(row, values)`
+// gives for each component of the rows from `first`, where a chunk begins, to `last`, by chunks, in
+// pairs of neighbours; [component][chunk of all `chunks`].
 //
-// sum_all<lanes, rows of a chunk>(all, places, component, chunks): the sum of all ranks' chunks of a component from the first to the last, dealt to
-// lanes by number, these in pairs of neighbours. Chunks of a share of nodes follow each other; where a share's begin among `all` says `places`,
-// [component][share]. On a GPU one block has as many threads as there are lanes, and all of them get the sum.
+// sum_all<lanes, rows of a chunk>(all, places, component, chunks): the sum of all ranks' chunks of
+// a component from the first to the last, dealt to lanes by number, these in pairs of neighbours.
+// Chunks of a share of nodes follow each other; where a share's begin among `all` says `places`,
+// [component][share]. On a GPU one block has as many threads as there are lanes, and all of them
+// get the sum.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     DEVICE double multiply_add(double a, double b, double c) {
@@ -119,9 +122,10 @@ constexpr const char* cpu_sums = R"cpp(
     }
 )cpp";
 
-// Items are rows from `first` to `last`: own ones, of which there are `own`, or all that are here, `stride`, or for `turn` those that are sent, by
-// their place in `border`. Vectors are [components][stride]. Of the last three entries `last` is the number of rows of all ranks; scalars are
-// [word][component], of all ranks the same.
+// Items are rows from `first` to `last`: own ones, of which there are `own`, or all that are here,
+// `stride`, or for `turn` those that are sent, by their place in `border`. Vectors are
+// [components][stride]. Of the last three entries `last` is the number of rows of all ranks;
+// scalars are [word][component], of all ranks the same.
 constexpr const char* body = R"cpp(
 #define POINTERS                                                                                                                  \
         const double *b, const double *q, const int *held, const double *w, const double *from, const double *all, const int *places, \
@@ -257,8 +261,8 @@ constexpr const char* body = R"cpp(
     }
 )cpp";
 
-// share_...: the sums of all ranks' chunks are gathered first, in the same launch. Of each component a few blocks have neighbouring lanes; the block
-// that is done last puts theirs together.
+// share_...: the sums of all ranks' chunks are gathered first, in the same launch. Of each
+// component a few blocks have neighbouring lanes; the block that is done last puts theirs together.
 constexpr const char* sharing_body = R"cpp(
 #define SHARING_KERNEL extern "C" __global__ void __launch_bounds__(sharing_threads)
 #define SHARED_POINTERS unsigned *const *boxes, unsigned *done, double *of_groups, unsigned *groups_done
@@ -375,7 +379,8 @@ struct RankMassSolver::State {
     std::array<DeviceArray, 2> p;       // this iteration's direction and the last one's, in turn
     std::vector<BoundKernel> multiply;  // of each
     GatherExchange directions;
-    // The sums of all ranks' chunks of so many rows, and where those of a share of nodes begin among them.
+    // The sums of all ranks' chunks of so many rows, and where those of a share of nodes begin
+    // among them.
     struct Sums {
         std::unique_ptr<DeviceGather> gather;
         DeviceArray places;
@@ -465,8 +470,8 @@ struct RankMassSolver::State {
         return std::move(outcome.code);
     }
 
-    // By chunks of nodes as ranks share them: each has several of the smaller ones, the last one of all perhaps fewer. `summed`: the rows whose
-    // chunks are there, own ones first.
+    // By chunks of nodes as ranks share them: each has several of the smaller ones, the last one of
+    // all perhaps fewer. `summed`: the rows whose chunks are there, own ones first.
     Sums sums_of(int rows_of_chunk, int summed) {
         const auto per_share = static_cast<std::int64_t>(Discretisation::node_chunk) / rows_of_chunk;
         const double own_rows = summed;
@@ -491,7 +496,8 @@ struct RankMassSolver::State {
         return {std::make_unique<DeviceGather>(part.ranks(), backend, bytes), uploaded(backend, places)};
     }
 
-    // What a launch of an entry reads and writes. `turned`: which of the directions is `p`; `from` is the other.
+    // What a launch of an entry reads and writes. `turned`: which of the directions is `p`; `from`
+    // is the other.
     struct Vectors {
         const void* b;
         void* x;
@@ -607,7 +613,8 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
     };
     int executed = 0;
     do {
-        // As MassSolver: no look before the last solves' number of iterations. All ranks see the same scalars.
+        // As MassSolver: no look before the last solves' number of iterations. All ranks see the
+        // same scalars.
         const bool first_look = executed == 0 && settings.check_every > 1;
         const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);

@@ -155,7 +155,8 @@ class Recorder {
             !settings_.checkpoint.empty() && (last || (settings_.checkpoint_every > 0 && clock.steps % settings_.checkpoint_every == 0));
         if (!energy && !frame && !checkpoint) return;
         const State state = stepper.state();
-        // An interrupted run has a sample at its end that an uninterrupted one lacks: it is not to be remembered.
+        // An interrupted run has a sample at its end that an uninterrupted one lacks: it is not to
+        // be remembered.
         std::vector<EnergySample> kept = energies_;
         if (energy) energies_.push_back(of_.sample(clock, state));
         if (energy && (clock.time >= settings_.time || clock.steps % std::max<std::int64_t>(settings_.energy_every, 1) == 0)) kept = energies_;

@@ -53,19 +53,23 @@ struct RunResult {
     double seconds = 0;           ///< of the time steps alone
 };
 
-/// Runs the operator from the discretisation's first state, or from settings.restart: then the operator must have been made with the checkpoint's
-/// configurations. Throws Error for a checkpoint of another problem, mesh or scheme.
+/// Runs the operator from the discretisation's first state, or from settings.restart: then the
+/// operator must have been made with the checkpoint's configurations. Throws Error for a checkpoint
+/// of another problem, mesh or scheme.
 RunResult run_hydro(Operator& on, const Discretisation& of, const RunSettings& settings);
 
-/// The same on all ranks, whose parts the operators have: energies are of the whole mesh, pictures a file for each rank, and the checkpoint, which
-/// rank 0 writes and all read, is the same on any number of ranks.
+/// The same on all ranks, whose parts the operators have: energies are of the whole mesh, pictures
+/// a file for each rank, and the checkpoint, which rank 0 writes and all read, is the same on any
+/// number of ranks.
 RunResult run_hydro(Operator& on, const ZonePart& part, const RunSettings& settings);
 
-/// The kernels that a checkpoint was made with, by what they are for. Throws Error for a file that is none.
+/// The kernels that a checkpoint was made with, by what they are for. Throws Error for a file that
+/// is none.
 std::map<std::string, std::string> checkpoint_configurations(const std::filesystem::path& file);
 
-/// Leaves small runs on the processor to one thread, for the whole process: a team would wait longer at the ends of launches than it works, most of
-/// all on a busy machine. Does nothing where OMP_NUM_THREADS says what is wanted.
+/// Leaves small runs on the processor to one thread, for the whole process: a team would wait
+/// longer at the ends of launches than it works, most of all on a busy machine. Does nothing where
+/// OMP_NUM_THREADS says what is wanted.
 void suit_threads(const Discretisation& of);
 
 /// Square root of the sum of squares: what is published of a run's energies.

@@ -11,7 +11,8 @@ Axes axes_of(std::size_t index, std::size_t width) {
     return {index % width, index / width % width, index / width / width};
 }
 
-// What one zone's nodes say at a point: value, and the derivatives of a field with as many components as directions.
+// What one zone's nodes say at a point: value, and the derivatives of a field with as many
+// components as directions.
 struct Local {
     Point value{};
     std::array<Point, 3> slope{Point{1, 0, 0}, Point{0, 1, 0}, Point{0, 0, 1}};  // [component][axis]; of a plane, across it

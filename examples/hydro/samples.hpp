@@ -14,8 +14,8 @@ struct Samples {
     std::vector<double> densities, energies, pressures;
 };
 
-/// At the points of a tensor grid over every zone: `line` are its places in [0, 1]. Densities follow from those at first and how the gas was
-/// compressed since.
+/// At the points of a tensor grid over every zone: `line` are its places in [0, 1]. Densities
+/// follow from those at first and how the gas was compressed since.
 Samples sample(const Discretisation& of, const State& state, std::span<const double> line);
 
 }  // namespace hone::examples::hydro

@@ -28,8 +28,9 @@ struct StepCostSettings {
     double power_seconds = 1.5;  ///< under the meters, after the timed ones, beyond what meters remember from before
 };
 
-/// Times the first steps of a problem: with the same settings those of every operator are the same steps. Two devices balance first, and then begin
-/// at the first state too. `meters`: of every device whose power counts; nothing for one that has none.
+/// Times the first steps of a problem: with the same settings those of every operator are the same
+/// steps. Two devices balance first, and then begin at the first state too. `meters`: of every
+/// device whose power counts; nothing for one that has none.
 StepCost cost_of_steps(KernelOperator& on, const Discretisation& of, TimeScheme scheme, std::span<const std::optional<PowerSource>> meters,
                        const StepCostSettings& settings);
 

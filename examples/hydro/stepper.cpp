@@ -57,7 +57,8 @@ void Stepper::step(double end) {
     }
 }
 
-// The average of the velocities before and after a step moves the mesh and does the work, in which what is lost as kinetic energy is won as internal.
+// The average of the velocities before and after a step moves the mesh and does the work, in which
+// what is lost as kinetic energy is won as internal.
 void Stepper::rk2_average(double dt) {
     using enum Part;
     const auto half = [&](int state) {

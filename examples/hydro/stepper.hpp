@@ -25,15 +25,17 @@ struct Clock {
     bool operator==(const Clock&) const = default;
 };
 
-/// Adaptive time steps: a step after which the estimate is shorter than the step is repeated with 0.85 of it; after one whose estimate is more than
-/// 1.25 of it the next is 1.02 times as long. The last step ends at the time wanted.
+/// Adaptive time steps: a step after which the estimate is shorter than the step is repeated with
+/// 0.85 of it; after one whose estimate is more than 1.25 of it the next is 1.02 times as long. The
+/// last step ends at the time wanted.
 ///
 ///     Stepper stepper(*op, TimeScheme::rk2_average, discretisation.first);
 ///     while (stepper.clock().time < 0.8) stepper.step(0.8);
 ///     const State state = stepper.state();
 class Stepper {
   public:
-    /// Begins with the state and the estimate of its time step. The operator must outlive the stepper.
+    /// Begins with the state and the estimate of its time step. The operator must outlive the
+    /// stepper.
     Stepper(Operator& on, TimeScheme scheme, const State& first);
     /// Goes on where another stood, to the same bits.
     Stepper(Operator& on, TimeScheme scheme, const State& state, const Clock& clock);

@@ -64,7 +64,8 @@ std::vector<double> first_inverses(const Discretisation& of) {
     return result;
 }
 
-// A launch: its name among configurations, its problem, its arrays; and of these, by place, what goes to a second device and comes from it.
+// A launch: its name among configurations, its problem, its arrays; and of these, by place, what
+// goes to a second device and comes from it.
 struct ZoneLaunch {
     std::string name;
     Problem problem;
@@ -97,7 +98,8 @@ std::vector<ZoneLaunch> launches_of(const Discretisation& of, TimeScheme scheme,
         return more;
     };
     const bool rk4 = scheme == TimeScheme::rk4;
-    // Zones may have changed devices since forces were found, so velocities that did not change are sent once more.
+    // Zones may have changed devices since forces were found, so velocities that did not change are
+    // sent once more.
     if (assembly == Assembly::full)
         return {{"corner", corner_problem(of, "corner"), with({corner_array, force_array, steps_array}), {{0, 1, 2}, {8, 9}}},
                 {"batched_gemv", work_problem(of), {corner_array, moving_array, work_array}, {{1}, {2}}}};
@@ -108,7 +110,8 @@ std::vector<ZoneLaunch> launches_of(const Discretisation& of, TimeScheme scheme,
             {"energy", corner_problem(of, "energy"), {moving_array, stress_array, work_array}, {{0}, {2}}}};
 }
 
-// A device with arrays for all zones. Those of a processor beside a GPU are page-locked, so that the GPU copies to and from them by itself.
+// A device with arrays for all zones. Those of a processor beside a GPU are page-locked, so that
+// the GPU copies to and from them by itself.
 class ZoneSide {
   public:
     ZoneSide(Backend& on, KernelLibrary& from, Backend* gpu) : backend_(on), library_(from), gpu_(gpu) {}
@@ -174,7 +177,8 @@ class ShareSearch {
     }
 
     std::int64_t zones() const { return fixed_.value_or(balancer_.units()); }
-    /// A time step took so long, as launches of the problem that counts; true when a period has ended and `zones` may be others.
+    /// A time step took so long, as launches of the problem that counts; true when a period has
+    /// ended and `zones` may be others.
     bool tell(const HybridStep& sum, int launches) {
         if (fixed_ || launches < 2) return false;  // the first estimate alone
         if (std::exchange(cold_, false)) return false;

@@ -43,22 +43,25 @@ struct Balance {
     int periods = 0;
 };
 
-/// Forces and work of all zones, from arrays of each zone's own ([zone][component][node] and the like, as the family corner_force has them), by tuned
-/// kernels on one device or on two. The arrays here are the first device's, which has all zones; the second one keeps what its kernels alone need,
-/// among them the stress of its zones, gets positions, velocities and energies of its zones before a launch and sends forces, work and steps back.
+/// Forces and work of all zones, from arrays of each zone's own ([zone][component][node] and the
+/// like, as the family corner_force has them), by tuned kernels on one device or on two. The arrays
+/// here are the first device's, which has all zones; the second one keeps what its kernels alone
+/// need, among them the stress of its zones, gets positions, velocities and energies of its zones
+/// before a launch and sends forces, work and steps back.
 class ZoneForces {
   public:
     struct Settings {
         TimeScheme scheme = TimeScheme::rk2_average;
         Assembly assembly = Assembly::partial;
         double cfl = 0.5;
-        /// By result of corner_force or "batched_gemv", with "partner." before it for those of the second device: in place of what the libraries
-        /// would choose.
+        /// By result of corner_force or "batched_gemv", with "partner." before it for those of the
+        /// second device: in place of what the libraries would choose.
         std::map<std::string, std::string> configurations;
         std::optional<Partner> partner;
     };
 
-    /// Backends, libraries and discretisation must outlive it. Throws Error where a matrix of corner forces has more rows than batched_gemv takes.
+    /// Backends, libraries and discretisation must outlive it. Throws Error where a matrix of
+    /// corner forces has more rows than batched_gemv takes.
     ZoneForces(Backend& backend, KernelLibrary& library, const Discretisation& of, Settings settings);
     ~ZoneForces();
 
@@ -73,7 +76,8 @@ class ZoneForces {
 
     /// Forces and steps from positions, velocities and energies.
     void find_forces();
-    /// Work by the velocities in `moving`, with what `find_forces` found. After `find_forces`, any number of times.
+    /// Work by the velocities in `moving`, with what `find_forces` found. After `find_forces`, any
+    /// number of times.
     void find_work();
     /// Between time steps: zones may change devices, with what `find_forces` found of them.
     void next_step();
@@ -83,7 +87,8 @@ class ZoneForces {
     std::map<std::string, std::string> configurations() const;
     /// Nothing on one device.
     std::optional<Balance> balance() const;
-    /// The share that was found, for a database, verified on random zones at that share. Nothing on one device, or when the balance is not settled.
+    /// The share that was found, for a database, verified on random zones at that share. Nothing on
+    /// one device, or when the balance is not settled.
     std::optional<Record> share_record() const;
 
   private:

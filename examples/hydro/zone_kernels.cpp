@@ -12,8 +12,8 @@
 namespace hone::examples::hydro {
 namespace {
 
-// All have the same arguments, of which each takes what it needs. A factor comes as the two halves of its bits, since launches take whole numbers and
-// arrays.
+// All have the same arguments, of which each takes what it needs. A factor comes as the two halves
+// of its bits, since launches take whole numbers and arrays.
 constexpr const char* body = R"cpp(
 #define ARGUMENTS double *to, const double *from, const double *with, const int *numbers, const int *places, int low, int high, int first, int last
 

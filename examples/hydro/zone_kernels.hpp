@@ -9,8 +9,9 @@
 
 namespace hone::examples::hydro {
 
-/// What lies between nodes that zones share and arrays of each zone's own, as small kernels on a processor or a GPU; in double precision. Sums have a
-/// fixed order, so that results depend on nothing but their arguments.
+/// What lies between nodes that zones share and arrays of each zone's own, as small kernels on a
+/// processor or a GPU; in double precision. Sums have a fixed order, so that results depend on
+/// nothing but their arguments.
 class ZoneKernels {
   public:
     /// Uploads the tables. The backend must outlive it.
@@ -24,9 +25,11 @@ class ZoneKernels {
     void gather(const void* nodes, void* zones) const;
     /// nodes [component][node] = -(sum over the zones around a node)
     void subtract(const void* zones, void* nodes) const;
-    /// Words of `least`, of which the smallest counts, become no larger than those of all zones; with `anew` whatever they were before.
+    /// Words of `least`, of which the smallest counts, become no larger than those of all zones;
+    /// with `anew` whatever they were before.
     void shorten(const void* steps, void* least, bool anew = false) const;
-    /// work [zone][coefficient] += the heating of the two-dimensional vortex, of zones at positions [zone][component][node].
+    /// work [zone][coefficient] += the heating of the two-dimensional vortex, of zones at positions
+    /// [zone][component][node].
     void warm(const void* positions, void* work) const;
 
     static constexpr int least_words = 1024;

@@ -20,7 +20,8 @@ std::string_view bytes_of(std::span<const Number> numbers) {
     return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
 }
 
-// Chunks of nodes, which are neighbours where they have a zone together. A zone makes work for all chunks that it has nodes of.
+// Chunks of nodes, which are neighbours where they have a zone together. A zone makes work for all
+// chunks that it has nodes of.
 MeshItems items_of(const QuadMesh& mesh, const QuadLattice& lattice) {
     const auto chunks = static_cast<std::size_t>((lattice.nodes + chunk_nodes - 1) / chunk_nodes);
     const std::size_t per_zone = lattice.zone_nodes.size() / mesh.zones.size();
@@ -132,7 +133,8 @@ ZonePart::ZonePart(Communicator& communicator, const Cut& cut, const HydroProble
     communicator.broadcast(std::as_writable_bytes(std::span(fingerprint_.data(), fingerprint_.size())), 0);
 }
 
-// A node's value goes to all ranks that have a zone with it: both sides find the same nodes, in the order of the whole mesh.
+// A node's value goes to all ranks that have a zone with it: both sides find the same nodes, in the
+// order of the whole mesh.
 void ZonePart::link(const Cut& cut) {
     struct Nodes {
         std::set<std::int32_t> own, copies;

@@ -12,18 +12,21 @@
 
 namespace hone::examples::hydro {
 
-/// A rank's part of a problem on a mesh. A rank owns nodes, chunks of Discretisation::node_chunk of them, and has all zones around them; what these
-/// zones do is computed on every rank that has them, with the same bits. Own nodes are numbered first, in the order of the whole mesh, then those of
-/// other ranks, whose accelerations come from there.
+/// A rank's part of a problem on a mesh. A rank owns nodes, chunks of Discretisation::node_chunk of
+/// them, and has all zones around them; what these zones do is computed on every rank that has
+/// them, with the same bits. Own nodes are numbered first, in the order of the whole mesh, then
+/// those of other ranks, whose accelerations come from there.
 ///
-/// So a sum at a node is made where all of its zones are, in the order of the whole mesh: ranks send values, and add nothing of each other's up.
+/// So a sum at a node is made where all of its zones are, in the order of the whole mesh: ranks
+/// send values, and add nothing of each other's up.
 ///
 ///     const ZonePart part(ranks, hydro_problem("sedov", 2), 2, mesh);
 ///     KernelOperator on(*backend, library, part.here(), scheme, {.part = &part});
 class ZonePart {
   public:
-    /// Called on all ranks with the same arguments, but for the own `speed` in any unit: parts are as ranks' speeds. The communicator must outlive
-    /// it. Throws Error as Discretisation does, on all ranks for more of them than chunks of nodes, and where ranks have different meshes.
+    /// Called on all ranks with the same arguments, but for the own `speed` in any unit: parts are
+    /// as ranks' speeds. The communicator must outlive it. Throws Error as Discretisation does, on
+    /// all ranks for more of them than chunks of nodes, and where ranks have different meshes.
     ZonePart(Communicator& communicator, const HydroProblem& problem, int order, const QuadMesh& whole, const std::string& where = "box",
              double speed = 1, Cutter cutter = Cutter::best);
 
@@ -61,7 +64,8 @@ class ZonePart {
     std::string fingerprint_;
 };
 
-/// Of a problem, its mesh with masses and its first state: tells whether two runs are about the same.
+/// Of a problem, its mesh with masses and its first state: tells whether two runs are about the
+/// same.
 std::string fingerprint(std::span<const std::int32_t> zone_nodes, const State& first, std::span<const double> mass, std::span<const double> gamma);
 
 }  // namespace hone::examples::hydro

@@ -7,7 +7,8 @@
 
 namespace hone::examples {
 
-/// Source text of an application's own small kernels, which go over items [first, last) and are the same text for both targets:
+/// Source text of an application's own small kernels, which go over items [first, last) and are the
+/// same text for both targets:
 ///
 ///     KERNEL double_all(real* field, int first, int last) {
 ///         FOR_ITEMS(i) field[i] = 2 * field[i];
@@ -18,7 +19,8 @@ std::string item_kernels(std::string_view title, Target target, Precision precis
 
 constexpr int item_threads = 256;  ///< of a block
 
-/// Blocks of a launch over `items` items. Any number of them is right, since items are taken in strides.
+/// Blocks of a launch over `items` items. Any number of them is right, since items are taken in
+/// strides.
 Dim3 item_blocks(std::int64_t items);
 
 }  // namespace hone::examples

@@ -18,7 +18,8 @@ struct WaveShare {
 struct Balancing {
     std::int64_t every = 0;  ///< time steps of a period; 0: never
     double least_gain = 0.05;
-    /// What this rank's device took for its part of a step in place of what was measured, for tests; empty: that.
+    /// What this rank's device took for its part of a step in place of what was measured, for
+    /// tests; empty: that.
     std::function<double(double measured)> seconds = {};
 };
 
@@ -28,11 +29,13 @@ struct BalancedRun {
     int moves = 0;    ///< how often parts were drawn anew
 };
 
-/// Runs a solver on all ranks as run_waves does. After each period the last step's times on the devices say how fast ranks are; where parts as these
-/// speeds gain enough, all of the state moves to new parts, bit by bit, so that no digit of the run knows of it.
+/// Runs a solver on all ranks as run_waves does. After each period the last step's times on the
+/// devices say how fast ranks are; where parts as these speeds gain enough, all of the state moves
+/// to new parts, bit by bit, so that no digit of the run knows of it.
 ///
-/// `make` gives a rank its share for its speed, in any unit, and is called on all ranks alike: first with `speed`. The solver's kernels must not
-/// depend on the part. Throws Error for a run with pictures (settings.frames_folder) and periods.
+/// `make` gives a rank its share for its speed, in any unit, and is called on all ranks alike:
+/// first with `speed`. The solver's kernels must not depend on the part. Throws Error for a run
+/// with pictures (settings.frames_folder) and periods.
 BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<WaveShare(double speed)>& make, Precision precision, StageForm form,
                          const Discretisation::Solution& first, const WaveRunSettings& settings, const Balancing& balancing);
 

@@ -12,7 +12,8 @@
 namespace hone::examples {
 namespace {
 
-// The file: lines of "name value", the last of them "state <bytes>"; those bytes; and 64 digits, the SHA-256 of everything before.
+// The file: lines of "name value", the last of them "state <bytes>"; those bytes; and 64 digits,
+// the SHA-256 of everything before.
 constexpr std::string_view magic = "hone wave checkpoint";
 constexpr int version = 1;
 constexpr std::size_t digest_length = 64;

@@ -27,10 +27,12 @@ struct Checkpoint {
     bool operator==(const Checkpoint&) const = default;
 };
 
-/// Replaces the file, so that a crash at any moment leaves the old one or the new one. It has a version and a SHA-256 over all of it.
+/// Replaces the file, so that a crash at any moment leaves the old one or the new one. It has a
+/// version and a SHA-256 over all of it.
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
 
-/// Throws Error, saying which, for a file that is no checkpoint, of a newer version, cut short or changed.
+/// Throws Error, saying which, for a file that is no checkpoint, of a newer version, cut short or
+/// changed.
 Checkpoint read_checkpoint(const std::filesystem::path& file);
 
 /// Throws Error naming what differs when a run of these cannot go on from the checkpoint.

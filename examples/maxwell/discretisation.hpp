@@ -36,17 +36,20 @@ struct WaveEquation {
 const WaveEquation& wave_equation(const std::string& name);
 std::vector<std::string> wave_equation_names();
 
-/// What each element of a mesh is filled with, by the names of the mesh's groups; see Discretisation, which throws the same Errors.
+/// What each element of a mesh is filled with, by the names of the mesh's groups; see
+/// Discretisation, which throws the same Errors.
 std::vector<Material> materials_of(const Mesh& mesh, const std::map<std::string, Material>& materials, const std::string& where);
 
 /// SHA-256 of mesh and materials: tells whether two runs are about the same.
 std::string fingerprint(const WaveEquation& equation, const Mesh& mesh, const std::vector<Material>& of_elements);
 
-/// A mesh with nodes: what nodal discontinuous Galerkin computes on (Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008).
-/// Fields are stored as [element][field][node]. Everything is in double precision here, whatever a solver computes in.
+/// A mesh with nodes: what nodal discontinuous Galerkin computes on (Hesthaven & Warburton, Nodal
+/// Discontinuous Galerkin Methods, Springer 2008). Fields are stored as [element][field][node].
+/// Everything is in double precision here, whatever a solver computes in.
 struct Discretisation {
-    /// Matches the faces, measures the elements and numbers the nodes. `materials` by the names of the mesh's groups; a group without one is filled
-    /// with unit material when it is "default" or "vacuum", else it is an Error that names an element. `where` says where the mesh comes from.
+    /// Matches the faces, measures the elements and numbers the nodes. `materials` by the names of
+    /// the mesh's groups; a group without one is filled with unit material when it is "default" or
+    /// "vacuum", else it is an Error that names an element. `where` says where the mesh comes from.
     Discretisation(const std::string& equation, int order, const Mesh& mesh, const std::map<std::string, Material>& materials = {},
                    const std::string& where = "mesh");
     /// The same with neighbours that are known, as of a part of a mesh: [element][face].
@@ -74,7 +77,8 @@ struct Discretisation {
 
     /// [element][3]: 1/mu, 1/eps, sqrt(mu/eps); of sound rho c^2, 1/rho, rho c.
     std::vector<double> material_words() const;
-    /// A time step that is stable up to a part of about 0.5: `part` / (largest Fscale N^2 c), c the largest speed.
+    /// A time step that is stable up to a part of about 0.5: `part` / (largest Fscale N^2 c), c the
+    /// largest speed.
     double stable_step(double part = 0.5) const;
 
     using Fields = std::array<double, 6>;                          ///< as many as the equation has
@@ -89,19 +93,20 @@ struct Discretisation {
     std::vector<double> square_errors(std::span<const double> q, const Solution& solution, double time) const;  ///< [element]: of which it is the sum
 };
 
-/// The lowest oscillation of the box [-1, 1]^d between reflecting walls: HW08's cavity of TM waves, constant along z in space, and for sound
-/// p = cos(pi x) cos(pi y) cos(pi z) cos(w t).
+/// The lowest oscillation of the box [-1, 1]^d between reflecting walls: HW08's cavity of TM waves,
+/// constant along z in space, and for sound p = cos(pi x) cos(pi y) cos(pi z) cos(w t).
 Discretisation::Solution cavity(const WaveEquation& equation);
 
-/// The lowest TM mode of a cylinder of radius 1 around the z axis, or a disc, between conductors: Ez = J0(j r) cos(j t), j the first zero of J0.
-/// Throws Error for sound.
+/// The lowest TM mode of a cylinder of radius 1 around the z axis, or a disc, between conductors:
+/// Ez = J0(j r) cos(j t), j the first zero of J0. Throws Error for sound.
 Discretisation::Solution cylinder_mode(const WaveEquation& equation);
 
-/// At rest but for a Gaussian in the middle of the mesh, an eighth of its shortest extent wide: of Ez, alike along z, or of the pressure. Valid at
-/// time 0.
+/// At rest but for a Gaussian in the middle of the mesh, an eighth of its shortest extent wide: of
+/// Ez, alike along z, or of the pressure. Valid at time 0.
 Discretisation::Solution pulse(const WaveEquation& equation, const Mesh& mesh);
 
-/// L2 errors of `cavity` that an independent solver in double precision found on boxes of n^d cells, with stable_step(0.5).
+/// L2 errors of `cavity` that an independent solver in double precision found on boxes of n^d
+/// cells, with stable_step(0.5).
 struct KnownError {
     const char* equation;
     int order;

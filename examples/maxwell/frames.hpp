@@ -10,13 +10,14 @@
 
 namespace hone::examples {
 
-/// Pictures of a run for ParaView: a folder with one .vtu file per moment, whose elements keep their high order, and fields.pvd, which knows the
-/// times.
+/// Pictures of a run for ParaView: a folder with one .vtu file per moment, whose elements keep
+/// their high order, and fields.pvd, which knows the times.
 class WaveFrames {
   public:
     /// Makes the folder when it is absent.
     WaveFrames(const Discretisation& of, std::filesystem::path folder);
-    /// Of a rank's own elements, in files of its own: several ranks' are joined by .pvtu files, to which fields.pvd points.
+    /// Of a rank's own elements, in files of its own: several ranks' are joined by .pvtu files, to
+    /// which fields.pvd points.
     WaveFrames(const WavePart& part, std::filesystem::path folder);
 
     /// `q` as [element][field][node].

@@ -4,7 +4,8 @@
 
 namespace hone::examples {
 
-/// Low-storage Runge-Kutta of five stages and fourth order: res = a res + dt rhs; q = q + b res. Carpenter & Kennedy, NASA TM-109112 (1994).
+/// Low-storage Runge-Kutta of five stages and fourth order: res = a res + dt rhs; q = q + b res.
+/// Carpenter & Kennedy, NASA TM-109112 (1994).
 struct RungeKuttaStage {
     double a, b;
 };

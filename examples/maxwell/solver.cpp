@@ -28,7 +28,8 @@ HostArray rounded_to(Precision precision, std::span<const double> values) {
     return precision == Precision::f32 ? rounded<float>(precision, values) : rounded<double>(precision, values);
 }
 
-// One kernel in all the ways in which it is launched: per stage, and where it writes other fields than it reads, per direction.
+// One kernel in all the ways in which it is launched: per stage, and where it writes other fields
+// than it reads, per direction.
 struct Launches {
     std::shared_ptr<const Kernel> kernel;
     std::vector<BoundKernel> bound;  ///< [direction][stage], of which there may be one
@@ -109,7 +110,8 @@ struct WaveSolver::State {
         return std::any_of(specs.begin(), specs.end(), [&](const ArraySpec& spec) { return spec.name == name; });
     }
 
-    // Fused stages write the fields elsewhere, so that after a step of five of them old and new have changed places.
+    // Fused stages write the fields elsewhere, so that after a step of five of them old and new
+    // have changed places.
     void bind(Launches& launches) {
         const auto& specs = launches.kernel->source().arrays;
         for (std::size_t direction = 0; direction < (takes(launches, "q_next") ? 2U : 1U); ++direction)

@@ -18,8 +18,9 @@ enum class StageForm {
     fused     ///< dg_stage: two or all of them in one, as its configuration says
 };
 
-/// The problems whose kernels a form launches; `arithmetic` as the dg families have it: strict or f32_accurate. `elements`: of a part or the whole
-/// of a mesh, in place of those of the discretisation.
+/// The problems whose kernels a form launches; `arithmetic` as the dg families have it: strict or
+/// f32_accurate. `elements`: of a part or the whole of a mesh, in place of those of the
+/// discretisation.
 std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic = "strict",
                                     std::int64_t elements = 0);
 
@@ -35,8 +36,8 @@ struct KernelRate {
     double gflops() const { return seconds > 0 ? operations / seconds * 1e-9 : 0; }
 };
 
-/// Time steps of a wave equation on a device: nodal discontinuous Galerkin with the kernels of the dg families, LSERK4(5). Nothing leaves the device
-/// but what is asked for.
+/// Time steps of a wave equation on a device: nodal discontinuous Galerkin with the kernels of the
+/// dg families, LSERK4(5). Nothing leaves the device but what is asked for.
 ///
 ///     WaveSolver solver(*backend, library, discretisation, Precision::f64, StageForm::fused);
 ///     solver.set_fields(discretisation.interpolated(cavity(*discretisation.equation), 0));
@@ -45,28 +46,33 @@ struct KernelRate {
 ///     const double left = discretisation.energy(solver.fields());
 class WaveSolver {
   public:
-    /// Looks the kernels up and uploads mesh and materials. Backend, library and discretisation must outlive the solver. `configurations` ("dg_rk" to
-    /// "threads=all,...") stand in place of what the library would choose.
+    /// Looks the kernels up and uploads mesh and materials. Backend, library and discretisation
+    /// must outlive the solver. `configurations` ("dg_rk" to "threads=all,...") stand in place of
+    /// what the library would choose.
     WaveSolver(Backend& backend, KernelLibrary& library, const Discretisation& of, Precision precision, StageForm form,
                const std::map<std::string, std::string>& configurations = {}, const std::string& arithmetic = "strict");
-    /// A rank's part, which must outlive the solver; all ranks' solvers are called alike. Traces travel while the inner elements are computed. The
-    /// library is asked for the kernels of the whole mesh, so that ranks on devices of one kind have the same, and no digit of the fields knows how
-    /// many they are.
+    /// A rank's part, which must outlive the solver; all ranks' solvers are called alike. Traces
+    /// travel while the inner elements are computed. The library is asked for the kernels of the
+    /// whole mesh, so that ranks on devices of one kind have the same, and no digit of the fields
+    /// knows how many they are.
     WaveSolver(Backend& backend, KernelLibrary& library, const WavePart& part, Precision precision, StageForm form,
                const std::map<std::string, std::string>& configurations = {}, const std::string& arithmetic = "strict");
     ~WaveSolver();
 
-    /// [element][field][node]; of a part its copies, too. Throws Error for another number of values.
+    /// [element][field][node]; of a part its copies, too. Throws Error for another number of
+    /// values.
     void set_fields(std::span<const double> q);
     std::vector<double> fields() const;
     void set_step(double dt);
     /// Queues one time step.
     void step();
-    /// One time step, waiting for each kernel; the fastest launches so far are kept for `rates`. Returns the seconds of all launches on the device.
+    /// One time step, waiting for each kernel; the fastest launches so far are kept for `rates`.
+    /// Returns the seconds of all launches on the device.
     double timed_step();
     void synchronise();
 
-    /// All that the next step starts from, as it lies in memory. The same state gives the same steps, bit for bit, with the same configurations.
+    /// All that the next step starts from, as it lies in memory. The same state gives the same
+    /// steps, bit for bit, with the same configurations.
     std::vector<std::byte> state() const;
     /// Throws Error when it is not as long as this solver's.
     void set_state(std::span<const std::byte> bytes);

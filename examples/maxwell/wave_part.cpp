@@ -111,7 +111,8 @@ WavePart::WavePart(Communicator& communicator, const Cut& cut, const std::string
     link(cut);
 }
 
-// Nodes on the faces between two ranks, in the order of elements of the whole mesh and their nodes, which both know.
+// Nodes on the faces between two ranks, in the order of elements of the whole mesh and their nodes,
+// which both know.
 void WavePart::link(const Cut& cut) {
     using Node = std::pair<int, int>;
     struct Nodes {

@@ -13,21 +13,25 @@
 
 namespace hone::examples {
 
-/// A rank's part of a mesh with nodes: its own elements, first those with a neighbour on another rank, and behind them copies of these neighbours, of
-/// which the kernels read the nodes on the shared faces. One rank has the whole mesh, in its order.
+/// A rank's part of a mesh with nodes: its own elements, first those with a neighbour on another
+/// rank, and behind them copies of these neighbours, of which the kernels read the nodes on the
+/// shared faces. One rank has the whole mesh, in its order.
 ///
 ///     const WavePart part(ranks, "maxwell_3d", 5, mesh, {}, "box");
 ///     WaveSolver solver(*backend, library, part, Precision::f64, StageForm::fused);
 class WavePart {
   public:
-    /// Called on all ranks with the same arguments, but for the own `speed` in any unit: parts are as ranks' speeds. The communicator must outlive
-    /// it. Throws Error as Discretisation does, on all ranks for more of them than elements, and where ranks have different meshes or materials.
+    /// Called on all ranks with the same arguments, but for the own `speed` in any unit: parts are
+    /// as ranks' speeds. The communicator must outlive it. Throws Error as Discretisation does, on
+    /// all ranks for more of them than elements, and where ranks have different meshes or
+    /// materials.
     WavePart(Communicator& communicator, const std::string& equation, int order, const Mesh& whole,
              const std::map<std::string, Material>& materials = {}, const std::string& where = "mesh", double speed = 1,
              Cutter cutter = Cutter::best);
 
     Communicator& ranks() const { return elements_.communicator(); }
-    /// Of own elements and copies. Time step, and whether all materials are alike, are those of the whole mesh.
+    /// Of own elements and copies. Time step, and whether all materials are alike, are those of the
+    /// whole mesh.
     const Discretisation& here() const { return here_; }
     int own() const { return own_; }                                 ///< elements
     int boundary() const { return boundary_; }                       ///< of these, with a neighbour on another rank
@@ -40,8 +44,8 @@ class WavePart {
     double energy(std::span<const double> q) const;
     double error(std::span<const double> q, const Discretisation::Solution& solution, double time) const;
 
-    /// Arrays of words [element][field][node] one after the other: of the whole mesh, on rank 0 alone, from those of its parts; and of this part, its
-    /// copies too, from those of the whole.
+    /// Arrays of words [element][field][node] one after the other: of the whole mesh, on rank 0
+    /// alone, from those of its parts; and of this part, its copies too, from those of the whole.
     std::vector<std::byte> whole_of(std::span<const std::byte> here, int word_bytes) const;
     std::vector<std::byte> part_of(std::span<const std::byte> whole, int word_bytes) const;
 

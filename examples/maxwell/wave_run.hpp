@@ -42,18 +42,22 @@ struct WaveRunResult {
     Checkpoint end;                                 ///< what a run goes on from, but for the state
 
     double time() const { return dt * static_cast<double>(done); }
-    /// The largest rise of the energy from one sample to the next, as a part of the first; not positive when it never grew.
+    /// The largest rise of the energy from one sample to the next, as a part of the first; not
+    /// positive when it never grew.
     double largest_growth() const;
 };
 
-/// The number of time steps and their length: the stable step, shortened so that they end at the time wanted.
+/// The number of time steps and their length: the stable step, shortened so that they end at the
+/// time wanted.
 std::pair<std::int64_t, double> planned_steps(const Discretisation& of, const WaveRunSettings& settings);
 
-/// Runs a solver from `first_fields`, or from settings.restart: then the solver must have been made with that checkpoint's form and configurations.
+/// Runs a solver from `first_fields`, or from settings.restart: then the solver must have been made
+/// with that checkpoint's form and configurations.
 WaveRunResult run_waves(WaveSolver& solver, const Discretisation& of, Precision precision, StageForm form, const std::vector<double>& first_fields,
                         const WaveRunSettings& settings);
-/// The same on all ranks, whose parts the solvers have: energies are of the whole mesh, pictures a file for each rank, and the checkpoint, which
-/// rank 0 writes and all read, is the same on any number of ranks.
+/// The same on all ranks, whose parts the solvers have: energies are of the whole mesh, pictures a
+/// file for each rank, and the checkpoint, which rank 0 writes and all read, is the same on any
+/// number of ranks.
 WaveRunResult run_waves(WaveSolver& solver, const WavePart& part, Precision precision, StageForm form, const std::vector<double>& first_fields,
                         const WaveRunSettings& settings);
 

@@ -55,7 +55,8 @@ void add_element(Mesh& mesh, std::array<int, 4> vertices) {
     mesh.numbers.push_back(mesh.size());
 }
 
-// The path from the lowest to the highest corner of a cell along the axes in one order; every order is a tetrahedron of Kuhn's.
+// The path from the lowest to the highest corner of a cell along the axes in one order; every order
+// is a tetrahedron of Kuhn's.
 void add_kuhn_cell(Mesh& mesh, const Grid& grid, const Place& cell) {
     std::array<std::size_t, 3> order{0, 1, 2};
     do {

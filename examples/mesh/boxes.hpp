@@ -15,8 +15,8 @@ struct Box {
     std::array<Boundary, 3> boundary{Boundary::reflecting, Boundary::reflecting, Boundary::reflecting};
 };
 
-/// Each cell cut into the six tetrahedra of Kuhn, along its diagonal from the lowest to the highest corner. Throws Error for fewer than one cell or
-/// more than 2^31 vertices or elements.
+/// Each cell cut into the six tetrahedra of Kuhn, along its diagonal from the lowest to the highest
+/// corner. Throws Error for fewer than one cell or more than 2^31 vertices or elements.
 Mesh kuhn_box(const Box& box);
 
 /// Each square cut into two triangles from corner (i+1, j) to (i, j+1).

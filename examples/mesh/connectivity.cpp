@@ -89,7 +89,8 @@ class Matcher {
         neighbour(other) = {one.element, static_cast<std::uint8_t>(one.face), orientation(back), {}};
     }
 
-    // Whether two elements that share a face lie on the same side of it: seen from inside, the vertices of some faces run clockwise, of others not.
+    // Whether two elements that share a face lie on the same side of it: seen from inside, the
+    // vertices of some faces run clockwise, of others not.
     bool folded(int face, int other, std::uint8_t turned) const {
         constexpr std::array<int, 4> in_space{1, -1, -1, 1};
         constexpr std::array<int, 4> in_plane{1, 1, -1, 0};
@@ -107,7 +108,8 @@ class Matcher {
         return found != open_.end() && found->key == key ? &*found : nullptr;
     }
 
-    // Every open face must belong to the boundary, once; and the boundary must consist of open faces.
+    // Every open face must belong to the boundary, once; and the boundary must consist of open
+    // faces.
     void close_boundary() {
         kinds_.resize(open_.size());
         std::vector<bool> given(open_.size());

@@ -23,7 +23,8 @@ double dot(const Point& a, const Point& b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-// Outward normals, not normalised, from the gradients of r, s, t; their lengths are those of Fscale.
+// Outward normals, not normalised, from the gradients of r, s, t; their lengths are those of
+// Fscale.
 std::array<Point, 4> outward(int dimension, const std::array<Point, 3>& g) {
     const auto minus = [](const Point& p) { return Point{-p[0], -p[1], -p[2]}; };
     if (dimension == 2) return {minus(g[1]), Point{g[0][0] + g[1][0], g[0][1] + g[1][1], 0}, minus(g[0]), Point{}};

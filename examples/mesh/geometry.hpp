@@ -6,8 +6,8 @@
 
 namespace hone::examples {
 
-/// The metric of straight-sided elements, constant on each (Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008, 6.3
-/// and 10.4).
+/// The metric of straight-sided elements, constant on each (Hesthaven & Warburton, Nodal
+/// Discontinuous Galerkin Methods, Springer 2008, 6.3 and 10.4).
 struct Geometry {
     std::vector<double> jacobian;   ///< [element]: det d(x,y,z)/d(r,s,t)
     std::vector<double> gradients;  ///< [element][9]: rx, ry, rz, sx, ..., tz; in two dimensions with zeros, and tz = 1

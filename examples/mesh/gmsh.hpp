@@ -20,15 +20,18 @@ struct GmshGroups {
     std::vector<std::string> materials;
 };
 
-/// Reads the mesh of a Gmsh file: formats 2.2 and 4.1, text and binary, of either order of bytes (C. Geuzaine, J.-F. Remacle, Gmsh reference manual,
-/// "File formats"). It consists of the tetrahedra, or if there are none of the triangles, of first order; elements without a group have the material
-/// "default". Boundary and periodic links come from groups and from the section Periodic.
+/// Reads the mesh of a Gmsh file: formats 2.2 and 4.1, text and binary, of either order of bytes
+/// (C. Geuzaine, J.-F. Remacle, Gmsh reference manual, "File formats"). It consists of the
+/// tetrahedra, or if there are none of the triangles, of first order; elements without a group have
+/// the material "default". Boundary and periodic links come from groups and from the section
+/// Periodic.
 ///
 ///     const Mesh mesh = read_gmsh("cylinder.msh", {});
 ///     const auto neighbours = match_faces(mesh, "cylinder.msh");
 ///
-/// Throws Error with the line (byte in binary) and the number of the element: a file that is damaged or cut short, elements of other kinds, flat or
-/// inverted ones, unknown groups, nodes that do not exist. Whether all faces match is left to `match_faces`.
+/// Throws Error with the line (byte in binary) and the number of the element: a file that is
+/// damaged or cut short, elements of other kinds, flat or inverted ones, unknown groups, nodes that
+/// do not exist. Whether all faces match is left to `match_faces`.
 Mesh read_gmsh(const std::filesystem::path& file, const GmshGroups& groups = {});
 
 /// The same of a file's contents; `where` names it in messages.

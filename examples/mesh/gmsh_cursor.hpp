@@ -7,9 +7,11 @@
 
 namespace hone::examples {
 
-/// Reads the words and numbers of a Gmsh file one after the other, as text or in binary, and knows where it is.
+/// Reads the words and numbers of a Gmsh file one after the other, as text or in binary, and knows
+/// where it is.
 ///
-/// All reading functions throw Error, with the line (text) or byte (binary) and the section, when the file ends or something else stands there.
+/// All reading functions throw Error, with the line (text) or byte (binary) and the section, when
+/// the file ends or something else stands there.
 class GmshCursor {
   public:
     /// Requires `text` to live as long. `where` names the file in messages.

@@ -108,7 +108,8 @@ void read_links(GmshCursor& cursor, GmshFile& file) {
 
 }  // namespace version_2
 
-// Format 4.1: nodes and elements stand in blocks, one or several for each entity of the geometry, and groups belong to entities.
+// Format 4.1: nodes and elements stand in blocks, one or several for each entity of the geometry,
+// and groups belong to entities.
 namespace version_4 {
 
 using Entities = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;  // physical tag by dimension and tag

@@ -10,8 +10,8 @@
 namespace hone::examples {
 namespace {
 
-// What a lattice node on the boundary of a zone is, seen from anywhere: the corners that it hangs on (at most four, from 1 on), each with its
-// bilinear weight in whole numbers.
+// What a lattice node on the boundary of a zone is, seen from anywhere: the corners that it hangs
+// on (at most four, from 1 on), each with its bilinear weight in whole numbers.
 using NodeKey = std::array<std::uint64_t, 4>;
 
 struct NodeKeyHash {

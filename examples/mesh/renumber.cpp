@@ -13,8 +13,9 @@ class Walk {
     Walk(const Mesh& mesh, const std::vector<Neighbour>& neighbours)
         : faces_(mesh.corners()), neighbours_(neighbours), level_(static_cast<std::size_t>(mesh.size())) {}
 
-    // All elements that can be reached from `start`, nearest first, those of a level in the order of their forerunners and then of their number of
-    // neighbours. `mark` tells this walk from others.
+    // All elements that can be reached from `start`, nearest first, those of a level in the order
+    // of their forerunners and then of their number of neighbours. `mark` tells this walk from
+    // others.
     std::vector<int> from(int start, int mark) {
         std::vector<int> reached{start};
         level_[static_cast<std::size_t>(start)] = mark;
@@ -59,7 +60,8 @@ std::vector<int> cuthill_mckee(const Mesh& mesh, const std::vector<Neighbour>& n
     std::vector<int> order;
     for (int k = 0; k < mesh.size(); ++k) {
         if (walk.seen(k, done)) continue;
-        // The last of a walk is far away from its start, the last of a walk from there at the other end of the mesh.
+        // The last of a walk is far away from its start, the last of a walk from there at the other
+        // end of the mesh.
         const int far = walk.from(k, search).back();
         const int end = walk.from(far, again).back();
         const std::vector<int> part = walk.from(end, done);

@@ -24,7 +24,8 @@ ModelProblem::ModelProblem(const std::string& name, int points) : n(points), h(1
     weights = trilinear ? std::array{8 * h / 3, 0.0, -h / 6, -h / 12} : std::array{6 / (h * h), -1 / (h * h), 0.0, 0.0};
     volume = trilinear ? h * h * h : 1;
     source = 3 * pi * pi * volume;
-    // 6 faces, 12 edges, 8 corners; a pair of opposite neighbours along one axis sees 2 cos(pi h) times the mode.
+    // 6 faces, 12 edges, 8 corners; a pair of opposite neighbours along one axis sees 2 cos(pi h)
+    // times the mode.
     const double eigenvalue = weights[0] + 6 * weights[1] * cosine + 12 * weights[2] * std::pow(cosine, 2) + 8 * weights[3] * std::pow(cosine, 3);
     amplitude = source / eigenvalue;
 }

@@ -78,7 +78,8 @@ void SmoothedGrid::prepare_exchange(const PlaneCuts& cuts, int level) {
         return std::make_unique<HaloExchange>(ranks_, backend_, of,
                                               HaloLayout{.strides = {1, 0, stride}, .origin = origin, .word_bytes = bytes_per_word(precision_)});
     };
-    // The first odd plane is the second one, and the second plane of the points is the third of the array.
+    // The first odd plane is the second one, and the second plane of the points is the third of the
+    // array.
     odd_planes_ = exchange(cuts.odd_planes(level), 2 * plane, 2 * plane);
     planes_beside_ = exchange(cuts.planes(level), plane, plane);
 }
@@ -88,8 +89,9 @@ TransferKernels::Range SmoothedGrid::interpolated_planes() const {
     return {slab_.below > 0 ? 0 : 1, slab_.above > 0 ? last + 2 : last + 1};
 }
 
-// Even planes come before odd ones, and need of these the old values. So the odd planes that travel can be swept when the even ones beside them are,
-// and the other odd planes beside those wait for the interior's sweep. The next rank's first plane, which is even, is swept here as well.
+// Even planes come before odd ones, and need of these the old values. So the odd planes that travel
+// can be swept when the even ones beside them are, and the other odd planes beside those wait for
+// the interior's sweep. The next rank's first plane, which is even, is swept here as well.
 void SmoothedGrid::sweep() {
     if (odd_planes_ == nullptr) return sweep_->launch();
     constexpr std::int64_t beside_first_odd = 3, beside_last_odd = 2;

@@ -8,8 +8,9 @@
 namespace hone::examples {
 namespace {
 
-// Item i is an interior point of the array that is written, x fastest, from plane `begin` on. All entries have the same arguments. `shift` leads from
-// planes of one grid's arrays to those of the other.
+// Item i is an interior point of the array that is written, x fastest, from plane `begin` on. All
+// entries have the same arguments. `shift` leads from planes of one grid's arrays to those of the
+// other.
 constexpr const char* kernels = R"cpp(
 #define ARRAYS real *to, const real *u, const real *f, const real *s
 #define ARGUMENTS ARRAYS, int first, int last, int n, int pitch, int other_n, int other_pitch, int mean, int begin, int shift

@@ -7,9 +7,11 @@
 
 namespace hone::examples {
 
-/// What multigrid needs beside the smoother, in three small kernels of the application's own: residuals, and the way from one grid to the next.
-/// Grids have n interior points a direction, fields [n + 2][n + 2][pitch]; point (X, Y, Z) of the coarse grid is point (2 X, 2 Y, 2 Z) of the fine
-/// one. Of a grid that is cut a rank has `planes` of them, from number `first` (even) on: plane 0 of its arrays is point Z = first.
+/// What multigrid needs beside the smoother, in three small kernels of the application's own:
+/// residuals, and the way from one grid to the next. Grids have n interior points a direction,
+/// fields [n + 2][n + 2][pitch]; point (X, Y, Z) of the coarse grid is point (2 X, 2 Y, 2 Z) of the
+/// fine one. Of a grid that is cut a rank has `planes` of them, from number `first` (even) on:
+/// plane 0 of its arrays is point Z = first.
 class TransferKernels {
   public:
     struct Grid {
@@ -30,11 +32,14 @@ class TransferKernels {
     /// Throws Error with the compiler's reason when they do not compile.
     TransferKernels(Backend& backend, Precision precision);
 
-    /// residual = f - operator u at the interior points of all planes but the first and the last; `coefficients` are the operator's 27.
+    /// residual = f - operator u at the interior points of all planes but the first and the last;
+    /// `coefficients` are the operator's 27.
     void residual(void* residual, const void* u, const void* f, const void* coefficients, const Grid& grid) const;
-    /// coarse = the transpose of `add_interpolated` applied to fine, divided by 8 where `mean` says so: on these planes of the coarse grid.
+    /// coarse = the transpose of `add_interpolated` applied to fine, divided by 8 where `mean` says
+    /// so: on these planes of the coarse grid.
     void restrict_to(void* coarse, const void* fine, const Grid& coarse_grid, const Grid& fine_grid, bool mean, const Range& planes) const;
-    /// fine += coarse, linear along each axis between the coarse points: on these planes of the fine grid.
+    /// fine += coarse, linear along each axis between the coarse points: on these planes of the
+    /// fine grid.
     void add_interpolated(void* fine, const void* coarse, const Grid& fine_grid, const Grid& coarse_grid, const Range& planes) const;
     /// The same on all planes but the first and the last.
     void restrict_to(void* coarse, const void* fine, const Grid& coarse_grid, const Grid& fine_grid, bool mean) const {

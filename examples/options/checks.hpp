@@ -6,7 +6,8 @@
 
 namespace hone::examples {
 
-/// A check of numbers whose message says what was given and what belongs there; CLI11's own print the largest double to its last digit.
+/// A check of numbers whose message says what was given and what belongs there; CLI11's own print
+/// the largest double to its last digit.
 template <typename Holds>
 CLI::Validator number_that(const Holds& holds, const std::string& words) {
     return {[holds, words](std::string& text) {

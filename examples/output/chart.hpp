@@ -18,7 +18,8 @@ struct Chart {
     std::vector<Curve> curves;
 };
 
-/// Draws a chart into an SVG file, which every browser shows. Throws Error when it cannot be written.
+/// Draws a chart into an SVG file, which every browser shows. Throws Error when it cannot be
+/// written.
 ///
 ///     write_chart("history.svg", {"Residual", "iteration", "|r| / |first r|", true, {{"polynomial", points}}});
 void write_chart(const std::filesystem::path& file, const Chart& chart);

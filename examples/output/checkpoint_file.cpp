@@ -11,7 +11,8 @@
 namespace hone::examples {
 namespace {
 
-// The file: its kind; lines of "name value"; an empty line; the state; 64 digits of the sum over everything before.
+// The file: its kind; lines of "name value"; an empty line; the state; 64 digits of the sum over
+// everything before.
 constexpr std::size_t digest_length = 64;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& found) {

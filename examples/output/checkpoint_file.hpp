@@ -10,7 +10,8 @@
 
 namespace hone::examples {
 
-/// What a program writes so that it can go on later: lines of a name and a value, and bytes as they lie in memory.
+/// What a program writes so that it can go on later: lines of a name and a value, and bytes as they
+/// lie in memory.
 struct CheckpointFile {
     std::vector<std::pair<std::string, std::string>> lines;  ///< names without spaces, values of one line; a name may come again
     std::vector<std::byte> state;
@@ -23,8 +24,9 @@ struct CheckpointFile {
     bool operator==(const CheckpointFile&) const = default;
 };
 
-/// Replaces the file, so that a crash at any moment leaves the old one or the new one. `kind` ("hydro checkpoint 1") says which program's it is and
-/// of which version; the file ends with a SHA-256 over all of it.
+/// Replaces the file, so that a crash at any moment leaves the old one or the new one. `kind`
+/// ("hydro checkpoint 1") says which program's it is and of which version; the file ends with a
+/// SHA-256 over all of it.
 void write_checkpoint_file(const std::filesystem::path& file, std::string_view kind, const CheckpointFile& checkpoint);
 
 /// Throws Error, saying which, for a file of another kind or version, cut short or changed.

@@ -13,8 +13,9 @@ namespace hone::examples {
 namespace {
 
 constexpr Colour not_a_number{255, 0, 255};
-// From one point to the next in equal steps. The outer ones of the first as in K. Moreland, Diverging Color Maps for Scientific Visualization, 2009;
-// the second rises evenly in brightness, so that it survives a black-and-white printer.
+// From one point to the next in equal steps. The outer ones of the first as in K. Moreland,
+// Diverging Color Maps for Scientific Visualization, 2009; the second rises evenly in brightness,
+// so that it survives a black-and-white printer.
 constexpr std::array<Colour, 5> diverging{{{59, 76, 192}, {141, 176, 254}, {221, 221, 221}, {244, 152, 122}, {180, 4, 38}}};
 constexpr std::array<Colour, 5> sequential{{{28, 16, 68}, {38, 78, 120}, {32, 140, 120}, {122, 196, 92}, {252, 244, 170}}};
 

@@ -16,7 +16,8 @@ enum class ColourMap {
 
 struct ImageStyle {
     ColourMap map = ColourMap::diverging;
-    /// Values of the first and the last colour; NaN: the data's own, symmetric about 0 when diverging. What lies beyond has the outermost colour.
+    /// Values of the first and the last colour; NaN: the data's own, symmetric about 0 when
+    /// diverging. What lies beyond has the outermost colour.
     double low = std::numeric_limits<double>::quiet_NaN();
     double high = std::numeric_limits<double>::quiet_NaN();
     int magnify = 1;  ///< pixels per value along both axes
@@ -26,7 +27,8 @@ struct ImageStyle {
 
 using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
 
-/// The colour at `part` of the map, cut to 0 ... 1; magenta for what is not a number, so that it shows.
+/// The colour at `part` of the map, cut to 0 ... 1; magenta for what is not a number, so that it
+/// shows.
 Colour colour(ColourMap map, double part);
 
 /// Draws nx x ny values, row 0 on top, into a PNG file. Any layout, any precision:

@@ -17,8 +17,8 @@ struct Screen {
 /// Standard error, so that results can be redirected.
 Screen standard_screen();
 
-/// How far a long loop is: on a terminal one line that is drawn again, at most five times a second; elsewhere a plain line every ten seconds, so that
-/// a log shows that the program is alive.
+/// How far a long loop is: on a terminal one line that is drawn again, at most five times a second;
+/// elsewhere a plain line every ten seconds, so that a log shows that the program is alive.
 ///
 ///     Progress progress("time steps", steps);
 ///     for (int step = 0; step < steps; ++step) {

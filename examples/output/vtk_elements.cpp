@@ -20,7 +20,8 @@ Place between(const Place& from, const Place& to, int step, int steps) {
     return place;
 }
 
-// Corners, edges from corner to corner, and what is left inside: a smaller triangle, of which the same is true.
+// Corners, edges from corner to corner, and what is left inside: a smaller triangle, of which the
+// same is true.
 void add_triangle(std::vector<Place>& places, const std::array<Place, 3>& corners, int order) {
     if (order < 0) return;
     if (order == 0) {

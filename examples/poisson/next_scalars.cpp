@@ -15,8 +15,8 @@ namespace {
 
 using namespace poisson;
 
-// sum_blocks<sums>(block_sums, blocks, sum): by number modulo the lanes, then these in pairs of neighbours. On a GPU a block's first threads are the
-// lanes, and all get the sums.
+// sum_blocks<sums>(block_sums, blocks, sum): by number modulo the lanes, then these in pairs of
+// neighbours. On a GPU a block's first threads are the lanes, and all get the sums.
 constexpr const char* cuda_sums = R"cpp(
 #define FIRST_THREAD if (threadIdx.x == 0)
 

@@ -17,7 +17,8 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
     const std::int64_t chunks = (slab.layers() + chunk_planes - 1) / chunk_planes;
     sums_ = DeviceArray(backend, chunks * chunk_words * word);
     unused_sums_ = DeviceArray(backend, chunk_words * word);
-    // Sums go to the place of the range's first chunk; those of the neighbours' planes are the neighbours' business.
+    // Sums go to the place of the range's first chunk; those of the neighbours' planes are the
+    // neighbours' business.
     const auto part = [&](std::int64_t first, std::int64_t last) {
         std::vector<void*> pointers(arrays.begin(), arrays.end());
         const bool own = first >= slab.begin() && first < slab.end();

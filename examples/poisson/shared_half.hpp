@@ -13,12 +13,13 @@ namespace hone::examples {
 
 /// One of the two fused kernels of an iteration on a rank's part of the grid.
 ///
-/// The neighbours' planes of what it makes of planes alone (p, or r) are computed here as well, from what is already here; only the product of the
-/// operator, which takes the planes beyond these, travels: one field, while the interior is computed beside.
+/// The neighbours' planes of what it makes of planes alone (p, or r) are computed here as well,
+/// from what is already here; only the product of the operator, which takes the planes beyond
+/// these, travels: one field, while the interior is computed beside.
 class SharedHalf {
   public:
-    /// `kernel` is direction_part or residual_part on the slab. `arrays` are those of the kernel, with null for block_sums. `travels` is the array
-    /// whose neighbours' planes are exchanged.
+    /// `kernel` is direction_part or residual_part on the slab. `arrays` are those of the kernel,
+    /// with null for block_sums. `travels` is the array whose neighbours' planes are exchanged.
     SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels);
 
     void launch(HaloExchange& halo) const;

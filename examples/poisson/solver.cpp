@@ -44,7 +44,8 @@ std::shared_ptr<const Kernel> chosen(const Backend& backend, KernelLibrary& libr
     return library.kernel(problem, built_in_families().of(problem).space(problem, backend.device().limits).parse(found->second));
 }
 
-// A half of the iteration for a part of a grid, with the configuration that the half for a whole one has: they differ in what follows.
+// A half of the iteration for a part of a grid, with the configuration that the half for a whole
+// one has: they differ in what follows.
 std::shared_ptr<const Kernel> part_of(KernelLibrary& library, const Kernel& whole) {
     std::vector<Assignment> parameters = whole.problem().parameters();
     for (Assignment& parameter : parameters)
@@ -130,7 +131,8 @@ struct PoissonSolver::State {
     std::map<std::string, DeviceArray> arrays;
     Uploader uploader;
     std::optional<bool> inverse_is_of;  // what Q was last uploaded for
-    // Directions and residuals alternate between two arrays: the kernels read neighbours of the old ones.
+    // Directions and residuals alternate between two arrays: the kernels read neighbours of the old
+    // ones.
     std::vector<BoundKernel> directions, residuals;
     // The same on several ranks: what follows from the sums of all ranks is computed by all alike.
     std::vector<SharedHalf> shared_directions, shared_residuals;
@@ -226,7 +228,8 @@ struct PoissonSolver::State {
         backend.fill(data(name), 0, arrays[name].bytes());
     }
 
-    // A kernel's arrays among the solver's; `renamed` where its names differ from theirs, null for those that the solver has not.
+    // A kernel's arrays among the solver's; `renamed` where its names differ from theirs, null for
+    // those that the solver has not.
     std::vector<void*> pointers(const Kernel& kernel, const std::map<std::string, std::string>& renamed) const {
         std::vector<void*> result;
         for (const auto& array : kernel.source().arrays) {
@@ -318,7 +321,8 @@ struct PoissonSolver::State {
         upload_diagonal("diagonal", [](double diagonal) { return diagonal; });
     }
 
-    // The couplings of the slab's planes; those of the neighbours' planes lead to sums that nobody reads.
+    // The couplings of the slab's planes; those of the neighbours' planes lead to sums that nobody
+    // reads.
     void upload_cz_of_slab() {
         expect_length("cz", system.cz.size(), system.nz);
         std::vector<double> cz(static_cast<std::size_t>(slab.stored()), 0.0);
@@ -327,8 +331,9 @@ struct PoissonSolver::State {
         upload("cz", cz);
     }
 
-    // The face above the last plane of the grid is that below its first one, which the kernel looks for at the beginning of its arrays. On the last
-    // rank that is the neighbour's plane, of which the lower faces serve nothing else.
+    // The face above the last plane of the grid is that below its first one, which the kernel looks
+    // for at the beginning of its arrays. On the last rank that is the neighbour's plane, of which
+    // the lower faces serve nothing else.
     void close_couplings() {
         HostArray plane(precision, plane_words());
         if (ranks.rank() == 0) backend.copy(plane.data(), own("cz"), plane.bytes());
@@ -378,7 +383,8 @@ struct PoissonSolver::State {
         next_scalars->after_residual(*sums_of_residuals, shared_residuals[parity].block_sums(), data("scalars"), data("history"));
     }
 
-    // The first residual of the b in r0 and, for a singular system, the same without its mean. Returns how many residual halves that took.
+    // The first residual of the b in r0 and, for a singular system, the same without its mean.
+    // Returns how many residual halves that took.
     int begin(const SolverSettings& settings) {
         upload_inverse(settings.preconditioner != Preconditioner::none);
         for (const char* name : {"p0", "p1"}) backend.fill(data(name), 0, arrays.at(name).bytes());
@@ -401,7 +407,8 @@ struct PoissonSolver::State {
         exchange("w");
     }
 
-    // The sum of value(cell) over the cells of all ranks that are not solid: plane by plane, so that it does not know the ranks.
+    // The sum of value(cell) over the cells of all ranks that are not solid: plane by plane, so
+    // that it does not know the ranks.
     template <typename Value>
     double sum_over_cells(const Value& value) const {
         const std::size_t in_plane = static_cast<std::size_t>(system.nx) * static_cast<std::size_t>(system.ny);

@@ -13,14 +13,15 @@
 
 namespace hone::examples {
 
-/// M x = b of the family poisson7: which operator, on which grid, or on a rank's planes of it. Values are in double precision here, whatever the
-/// solver computes in.
+/// M x = b of the family poisson7: which operator, on which grid, or on a rank's planes of it.
+/// Values are in double precision here, whatever the solver computes in.
 struct PoissonSystem {
     std::string coefficients = "scalar";  ///< scalar, axis or face
     std::string boundary = "periodic";    ///< periodic, dirichlet or neumann
     std::string precision = "f64";
     int nx = 0, ny = 0, nz = 0;
-    /// Couplings along each axis: one word (scalar), one per cell along the axis (axis), or one per cell of the grid (face).
+    /// Couplings along each axis: one word (scalar), one per cell along the axis (axis), or one per
+    /// cell of the grid (face).
     std::vector<double> cx, cy, cz;
     /// One word for all cells, or (axis, face) one per cell of the grid; 0 marks a solid cell.
     std::vector<double> diagonal;
@@ -58,45 +59,53 @@ struct Solve {
 
 std::string to_string(Ending ending);
 
-/// Which planes of a grid each rank has: all as many, in chunks of those that the sums take together. Throws Error for more ranks than chunks.
+/// Which planes of a grid each rank has: all as many, in chunks of those that the sums take
+/// together. Throws Error for more ranks than chunks.
 GridPartition partition_planes(const std::string& boundary, int nx, int ny, int nz, int ranks);
 /// How many planes each rank has: what all_gather takes for a word of each plane.
 std::vector<int> planes_of_ranks(const GridPartition& partition);
 
-/// Conjugate gradients on a device, with or without a preconditioner: two kernels an iteration. Their scalars never leave the device; the host looks
-/// at them every `check_every` iterations.
+/// Conjugate gradients on a device, with or without a preconditioner: two kernels an iteration.
+/// Their scalars never leave the device; the host looks at them every `check_every` iterations.
 ///
 ///     PoissonSolver solver(*backend, library, PoissonSystem::laplacian("scalar", "dirichlet", "f64", 64, 64, 64, 1.0 / 65));
 ///     std::vector<double> x(64 * 64 * 64);
 ///     const Solve solve = solver.solve(b, x, {});
 ///     if (solve.ending != Ending::converged) ...
 ///
-/// On several ranks each has a solver for its planes, and all call it alike. Neighbours' planes travel while the interior is computed; sums are those
-/// of the whole grid's blocks, so that no digit of the residuals and of the solution knows how many ranks there are. The scalars stay on the devices
-/// there, too: each gathers the sums of all ranks' blocks.
+/// On several ranks each has a solver for its planes, and all call it alike. Neighbours' planes
+/// travel while the interior is computed; sums are those of the whole grid's blocks, so that no
+/// digit of the residuals and of the solution knows how many ranks there are. The scalars stay on
+/// the devices there, too: each gathers the sums of all ranks' blocks.
 class PoissonSolver {
   public:
-    /// Looks the kernels up and uploads the operator. Backend and library must outlive the solver. `configurations` (kernel=apply, direction or
-    /// residual to "y_block=16,...") stand in place of what the library would choose. Throws Error for arrays of wrong lengths.
+    /// Looks the kernels up and uploads the operator. Backend and library must outlive the solver.
+    /// `configurations` (kernel=apply, direction or residual to "y_block=16,...") stand in place of
+    /// what the library would choose. Throws Error for arrays of wrong lengths.
     PoissonSolver(Backend& backend, KernelLibrary& library, const PoissonSystem& system,
                   const std::map<std::string, std::string>& configurations = {});
-    /// A rank's part: `system` has its planes alone, partition.block(rank)[2] of partition_planes. The communicator must outlive the solver.
+    /// A rank's part: `system` has its planes alone, partition.block(rank)[2] of partition_planes.
+    /// The communicator must outlive the solver.
     PoissonSolver(Communicator& ranks, const GridPartition& partition, Backend& backend, KernelLibrary& library, const PoissonSystem& system,
                   const std::map<std::string, std::string>& configurations = {});
     ~PoissonSolver();
 
-    /// Solves M x = b from the x given, cell by cell, x fastest. What may happen (no convergence, breakdown) is the value; x is then the last one.
+    /// Solves M x = b from the x given, cell by cell, x fastest. What may happen (no convergence,
+    /// breakdown) is the value; x is then the last one.
     Solve solve(std::span<const double> b, std::span<double> x, const SolverSettings& settings);
 
-    /// The same for an application whose data are on the device: fields [nz][ny][pitch] there (of the rank's planes), of which the first nx words of
-    /// a row are cells. `solve` takes the right-hand side and the first x from them, writes over the former, and leaves the solution in the latter; a
-    /// singular system's keeps about the mean of the first x. On several ranks the neighbours' planes of the solution lie beside the own ones then.
+    /// The same for an application whose data are on the device: fields [nz][ny][pitch] there (of
+    /// the rank's planes), of which the first nx words of a row are cells. `solve` takes the
+    /// right-hand side and the first x from them, writes over the former, and leaves the solution
+    /// in the latter; a singular system's keeps about the mean of the first x. On several ranks the
+    /// neighbours' planes of the solution lie beside the own ones then.
     void* right_hand_side() const;
     void* solution() const;
     std::int64_t pitch() const;
     Solve solve(const SolverSettings& settings);
 
-    /// |b - M x| / |b|, from a new product; cells that are solid, and for a singular system the means, left out.
+    /// |b - M x| / |b|, from a new product; cells that are solid, and for a singular system the
+    /// means, left out.
     double true_residual(std::span<const double> b, std::span<const double> x);
 
     /// "direction: exact, form=...; residual: ...": what was found for the kernels.

@@ -21,7 +21,8 @@ int layers_of(const FlowSettings& settings) {
     return settings.dimension == 2 ? 1 : settings.cells;
 }
 
-// -Laplace on so many planes of the periodic box; a single layer of cells has no neighbours along z.
+// -Laplace on so many planes of the periodic box; a single layer of cells has no neighbours along
+// z.
 PoissonSystem pressure_system(const FlowSettings& settings, const CellRange& planes) {
     const int n = settings.cells;
     PoissonSystem system =
@@ -129,7 +130,8 @@ Flow::Flow(Communicator* ranks, Backend& backend, KernelLibrary& library, const 
             backend.fill(array.data(), 0, array.bytes());
         }
     if (!mesh_.is_cut()) return;
-    // Whole planes are sent, with what lies behind their rows. Fields are named by their first own plane.
+    // Whole planes are sent, with what lies behind their rows. Fields are named by their first own
+    // plane.
     GridPartition words = partition_;
     words.cells[0] = mesh_.plane(), words.cells[1] = 1;
     halo_ = std::make_unique<HaloExchange>(ranks_, backend, words,
@@ -140,7 +142,8 @@ void* Flow::own(const DeviceArray& field) const {
     return static_cast<char*>(field.data()) + mesh_.before() * bytes_per_word(mesh_.precision);
 }
 
-// Calls compute(planes): first for the planes that neighbours read of these fields, which travel while the others are computed.
+// Calls compute(planes): first for the planes that neighbours read of these fields, which travel
+// while the others are computed.
 template <typename Compute>
 void Flow::compute_and_exchange(std::span<void* const> fields, const Compute& compute) const {
     const CellRange all{0, mesh_.nz};
@@ -186,7 +189,8 @@ void Flow::step(double dt) {
     dt_ = dt;
     FlowKernels::Fields fields;
     for (std::size_t c = 0; c < velocity_.size(); ++c) fields.velocity[c] = own(velocity_[c]), fields.change[c] = own(change_[c]);
-    // What rounding of the first residual leaves cannot be undercut, and what was small to begin with needs no more.
+    // What rounding of the first residual leaves cannot be undercut, and what was small to begin
+    // with needs no more.
     const double unit = mesh_.precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
     const SolverSettings to{.tolerance = 16 * unit, .small = settings_.divergence / mesh_.h, .most_iterations = 2000, .check_every = 5};
     for (int stage = 0; stage < FlowKernels::stages; ++stage) {

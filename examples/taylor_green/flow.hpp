@@ -20,12 +20,14 @@ struct FlowSettings {
     int cells = 32;  ///< along each axis
     double viscosity = 0.01;
     std::string precision = "f64";
-    /// Root-mean-square divergence times the cells' width that a step may leave: what the pressure solver iterates to.
+    /// Root-mean-square divergence times the cells' width that a step may leave: what the pressure
+    /// solver iterates to.
     double divergence = 1e-9;
 };
 
-/// The velocities of a staggered mesh in host memory, component by component, x fastest, without padding. Of a mesh that is cut: the nz planes from
-/// number `first` on, and beside them one of each neighbour.
+/// The velocities of a staggered mesh in host memory, component by component, x fastest, without
+/// padding. Of a mesh that is cut: the nz planes from number `first` on, and beside them one of
+/// each neighbour.
 struct Velocity {
     int nx = 0, ny = 0, nz = 0;
     double h = 0;
@@ -54,23 +56,27 @@ FlowSums sums_of(const Velocity& velocity, double viscosity);
 /// Of the whole mesh, of which each rank has its planes: the same bits on any number of ranks.
 FlowSums sums_of(const Velocity& velocity, double viscosity, Communicator& ranks);
 
-/// Incompressible flow by fractional steps: three explicit Runge-Kutta stages, each made free of divergence by a pressure equation whose solver is
-/// examples/poisson's. Velocities stay on the device.
+/// Incompressible flow by fractional steps: three explicit Runge-Kutta stages, each made free of
+/// divergence by a pressure equation whose solver is examples/poisson's. Velocities stay on the
+/// device.
 ///
-/// The Runge-Kutta scheme is the third-order one that keeps one array per component besides the velocity: J. H. Williamson, Low-storage Runge-Kutta
-/// schemes, Journal of Computational Physics 35 (1980). Projection is linear and idempotent, so the order is kept.
+/// The Runge-Kutta scheme is the third-order one that keeps one array per component besides the
+/// velocity: J. H. Williamson, Low-storage Runge-Kutta schemes, Journal of Computational Physics 35
+/// (1980). Projection is linear and idempotent, so the order is kept.
 ///
 ///     Flow flow(*backend, library, {.dimension = 2, .cells = 64, .viscosity = 0.1});
 ///     flow.set(taylor_green(flow.mesh(), 2, 0, 0.1));
 ///     for (int step = 0; step < 100; ++step) flow.step(0.02);
 ///     const FlowSums sums = sums_of(flow.velocity(), 0.1);
 ///
-/// On several ranks each has a flow for its planes, and all call it alike. The planes that neighbours read are computed first and travel while the
-/// others are. No digit knows how many ranks there are.
+/// On several ranks each has a flow for its planes, and all call it alike. The planes that
+/// neighbours read are computed first and travel while the others are. No digit knows how many
+/// ranks there are.
 class Flow {
   public:
     Flow(Backend& backend, KernelLibrary& library, const FlowSettings& settings);
-    /// A rank's part, in three dimensions. The communicator must outlive the flow. Throws Error for more ranks than the pressure solver can serve.
+    /// A rank's part, in three dimensions. The communicator must outlive the flow. Throws Error for
+    /// more ranks than the pressure solver can serve.
     Flow(Communicator& ranks, Backend& backend, KernelLibrary& library, const FlowSettings& settings) : Flow(&ranks, backend, library, settings) {}
 
     const FlowKernels::Mesh& mesh() const { return mesh_; }

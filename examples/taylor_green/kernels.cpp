@@ -89,7 +89,8 @@ FUNCTION void project_of(const Arrays& f, const Places& at) {
 }
 )";
 
-// What a launch computes: one thread per cell, or rows that OpenMP's threads share. {0} is the kernel's name.
+// What a launch computes: one thread per cell, or rows that OpenMP's threads share. {0} is the
+// kernel's name.
 constexpr const char* cuda_entry = R"(
 extern "C" __global__ void {0}(real* u, real* v, real* w, real* change_u, real* change_v, real* change_w, real* cells, const real* numbers,
                                int nx, int ny, int nz, int pitch, int cut, int first, int last) {{

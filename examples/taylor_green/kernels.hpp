@@ -9,15 +9,19 @@
 
 namespace hone::examples {
 
-/// The explicit part of an incompressible flow's time step on a periodic staggered mesh, on a processor or a GPU: plain kernels, compiled through
-/// hone's backend. The mesh has nx x ny x nz cubic cells of width h (nz = 1 in two dimensions), fields [nz][ny][pitch]. Word (i, j, k) of velocity
-/// component c lies on the face before cell (i, j, k) along axis c: u at (i, j + 1/2, k + 1/2) h.
+/// The explicit part of an incompressible flow's time step on a periodic staggered mesh, on a
+/// processor or a GPU: plain kernels, compiled through hone's backend. The mesh has nx x ny x nz
+/// cubic cells of width h (nz = 1 in two dimensions), fields [nz][ny][pitch]. Word (i, j, k) of
+/// velocity component c lies on the face before cell (i, j, k) along axis c: u at (i, j + 1/2, k +
+/// 1/2) h.
 ///
-/// Of a mesh that is cut a rank has nz planes, from number `first` on. Its fields have a plane more before and behind these, the neighbours', which
-/// kernels read; pointers are to plane 0, the first own one.
+/// Of a mesh that is cut a rank has nz planes, from number `first` on. Its fields have a plane more
+/// before and behind these, the neighbours', which kernels read; pointers are to plane 0, the first
+/// own one.
 ///
-/// Convection is in divergence form with averages of two neighbours, which conserves mass, momentum and (without viscosity) energy: F. H. Harlow,
-/// J. E. Welch, Physics of Fluids 8 (1965). Diffusion is the second difference.
+/// Convection is in divergence form with averages of two neighbours, which conserves mass, momentum
+/// and (without viscosity) energy: F. H. Harlow, J. E. Welch, Physics of Fluids 8 (1965). Diffusion
+/// is the second difference.
 class FlowKernels {
   public:
     struct Mesh {
@@ -44,13 +48,15 @@ class FlowKernels {
     /// Throws Error with the compiler's reason when the kernels do not compile.
     FlowKernels(Backend& backend, const Mesh& mesh);
 
-    /// What one stage of the time step takes: change = keep change + dt F(velocity); velocity += share change.
+    /// What one stage of the time step takes: change = keep change + dt F(velocity); velocity +=
+    /// share change.
     struct Stage {
         double keep = 0, share = 0;
     };
     void set_numbers(const std::array<Stage, stages>& of_stages, double dt, double viscosity);
 
-    /// change = keep change + dt (-div (velocity velocity) + viscosity Laplace velocity), in these planes
+    /// change = keep change + dt (-div (velocity velocity) + viscosity Laplace velocity), in these
+    /// planes
     void momentum(const Fields& fields, int stage, const CellRange& planes) const { launch(0, fields, stage, planes); }
     /// cells = -div (velocity + share change)
     void divergence(const Fields& fields, int stage, const CellRange& planes) const { launch(1, fields, stage, planes); }

@@ -31,8 +31,9 @@ double largest_difference(const Velocity& a, const Velocity& b) {
 }
 
 TimeSteps time_steps(const FlowKernels::Mesh& mesh, double time, double largest_speed, double viscosity, double courant) {
-    // Third-order Runge-Kutta is stable up to 1.7 along the imaginary axis, where convection's eigenvalues lie, up to sum of |velocity| / h, and up
-    // to 2.5 along the real one, where diffusion's do, up to 4 viscosity / h^2 per axis.
+    // Third-order Runge-Kutta is stable up to 1.7 along the imaginary axis, where convection's
+    // eigenvalues lie, up to sum of |velocity| / h, and up to 2.5 along the real one, where
+    // diffusion's do, up to 4 viscosity / h^2 per axis.
     const double axes = mesh.is_flat() ? 2 : 3;
     const double diffusive = viscosity > 0 ? mesh.h * mesh.h / (2 * axes * viscosity) : time;
     const double longest = courant * std::min(mesh.h / largest_speed, diffusive);

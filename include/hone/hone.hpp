@@ -6,8 +6,10 @@
 ///     hone::Session session("best");
 ///     const auto kernel = session.kernel("poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f64 nx=256 ny=256 nz=256");
 ///
-/// Further headers, for those who need them, by the folders of hone's source: <hone/runtime/hybrid_kernel.hpp> (one step on two devices),
-/// <hone/runtime/ranks/communicator.hpp> (many devices), <hone/generator/render.hpp> (a family of your own in C++).
+/// Further headers, for those who need them, by the folders of hone's source:
+/// <hone/runtime/hybrid_kernel.hpp> (one step on two devices),
+/// <hone/runtime/ranks/communicator.hpp> (many devices), <hone/generator/render.hpp> (a family of
+/// your own in C++).
 #include <hone/generator/error.hpp>
 #include <hone/generator/families.hpp>
 #include <hone/generator/families/built_in_families.hpp>

@@ -98,8 +98,8 @@ bool CompiledHeaders::make(const std::string& key, const std::string& includes, 
     return contents && !contents->empty() && cache_->write(key, *contents);
 }
 
-/// The header in a folder of its own, with a link beside it to what the cache has of it; empty when that is not whole. When the entry leaves the
-/// cache the compiler reads the header itself.
+/// The header in a folder of its own, with a link beside it to what the cache has of it; empty when
+/// that is not whole. When the entry leaves the cache the compiler reads the header itself.
 fs::path CompiledHeaders::placed(const std::string& key, const std::string& includes) {
     if (!cache_->read(key)) return {};
     if (!folder_) folder_.emplace();

@@ -20,8 +20,8 @@
 namespace hone::inline v0_1 {
 namespace {
 
-// From this size on, memory is copied and filled by all threads, in the static shares that kernels use too: a page lies near the thread that
-// touches it first.
+// From this size on, memory is copied and filled by all threads, in the static shares that kernels
+// use too: a page lies near the thread that touches it first.
 constexpr std::int64_t parallel_bytes = 1 << 20;
 
 template <typename Work>
@@ -73,9 +73,11 @@ class CpuBackend : public Backend {
 
     std::unique_ptr<Module> load(const CompiledCode& code) override {
         if (code.target != Target::cpu) throw Error("loading a kernel", "it was compiled for " + to_string(code.target), "compile it for cpu");
-        // It may bring another OpenMP library than ours, which takes what this thread may use for all that there is.
+        // It may bring another OpenMP library than ours, which takes what this thread may use for
+        // all that there is.
         const OnProcessors inherited;
-        // The entry may have left the cache since it was read; and code that came another way never was in it.
+        // The entry may have left the cache since it was read; and code that came another way never
+        // was in it.
         std::string reason;
         HostObject object;
         if (!code.file.empty()) object = HostObject(code.file.string(), reason);
@@ -125,7 +127,8 @@ class CpuBackend : public Backend {
 }  // namespace
 
 std::vector<Device> cpu_devices(std::string&) {
-    // A cache knows which compiler worked; without one every listing compiles the probe. Listing makes no folder.
+    // A cache knows which compiler worked; without one every listing compiles the probe. Listing
+    // makes no folder.
     std::optional<DiskCache> cache;
     try {
         if (const auto folder = DiskCache::default_folder(); std::filesystem::exists(folder)) cache.emplace(folder);

@@ -42,7 +42,8 @@ bool has_flag(const std::string& flags, const std::string& flag) {
     return (" " + flags + " ").find(" " + flag + " ") != std::string::npos;
 }
 
-// Of x86: what names such as "AMD EPYC" and "Intel(R) Xeon(R) Processor", which virtual machines have, do not tell.
+// Of x86: what names such as "AMD EPYC" and "Intel(R) Xeon(R) Processor", which virtual machines
+// have, do not tell.
 std::string x86_microarchitecture(std::string_view text) {
     const std::string vendor = field(text, "vendor_id"), family = field(text, "cpu family"), model = field(text, "model");
     if (vendor.empty() || family.empty() || model.empty()) return {};
@@ -92,7 +93,8 @@ CpuInfo read_cpuinfo() {
 
 Device cpu_device(const std::string& compiler) {
     const CpuInfo info = read_cpuinfo();
-    // Kernels use OpenMP's team of the thread that launches them: what the application, OMP_NUM_THREADS and OMP_THREAD_LIMIT leave.
+    // Kernels use OpenMP's team of the thread that launches them: what the application,
+    // OMP_NUM_THREADS and OMP_THREAD_LIMIT leave.
     const int threads = std::min(omp_get_max_threads(), omp_get_thread_limit());
     Device device;
     device.fingerprint.target = Target::cpu;

@@ -25,7 +25,8 @@ int count_processors(std::string_view list);
 /// This machine's.
 CpuInfo read_cpuinfo();
 
-/// This machine's processor as a device, with the limits of its cores and caches. `compiler` is the version line for the fingerprint.
+/// This machine's processor as a device, with the limits of its cores and caches. `compiler` is the
+/// version line for the fingerprint.
 Device cpu_device(const std::string& compiler);
 
 }  // namespace hone::inline v0_1

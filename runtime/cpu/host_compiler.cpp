@@ -69,7 +69,8 @@ CompileOutcome compile_once(const std::string& path, const std::vector<std::stri
     std::vector<std::string> arguments{path};
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.insert(arguments.end(), {input.string(), "-o", output.string()});
-    // TMPDIR: what a killed compiler leaves behind goes with the folder. LC_ALL: its messages are part of records, so in one language.
+    // TMPDIR: what a killed compiler leaves behind goes with the folder. LC_ALL: its messages are
+    // part of records, so in one language.
     const ProcessResult result = run_process(arguments, timeout_seconds, {{"LC_ALL", "C"}, {"TMPDIR", folder.path().string()}});
     outcome.code.seconds = result.seconds;
     outcome.code.log = without(result.output, folder.path().string() + "/");
@@ -103,7 +104,8 @@ class MemoryFile {
     int descriptor_;
 };
 
-// y = 2 x + 1 with what kernels use: C++20, the standard library's headers, OpenMP's threads and vectors.
+// y = 2 x + 1 with what kernels use: C++20, the standard library's headers, OpenMP's threads and
+// vectors.
 constexpr std::string_view probe_text = R"(
 #include <type_traits>
 #include <vector>
@@ -158,7 +160,8 @@ struct Trial {
     std::string failure;  // else
 };
 
-// What this process tried, by what a compiler is: one that hangs is waited for once, however many backends it makes.
+// What this process tried, by what a compiler is: one that hangs is waited for once, however many
+// backends it makes.
 class TriedCompilers {
   public:
     std::optional<Trial> find(const std::string& compiler) {
@@ -185,7 +188,8 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
                                         fmt::join(host_compiler_options(), " "), probe_text);
     if (auto kept = cache != nullptr ? cache->read(key) : std::nullopt) return {std::move(*kept), ""};
     static TriedCompilers tried;
-    // Who brings no cache wants to know how it is now; but one that failed would be waited for again.
+    // Who brings no cache wants to know how it is now; but one that failed would be waited for
+    // again.
     if (auto known = tried.find(key); known && (cache != nullptr || !known->failure.empty())) {
         if (known->failure.empty()) cache->write(key, known->version);
         return std::move(*known);
@@ -205,7 +209,8 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
 
 constexpr const char* oldest = "GCC 12, clang 14 or newer";
 
-// Cached contents: the shared object (so that the entry's file can be loaded), the log, and a tail with the log's length and the microseconds.
+// Cached contents: the shared object (so that the entry's file can be loaded), the log, and a tail
+// with the log's length and the microseconds.
 constexpr std::size_t tail_bytes = 32;
 
 std::string packed(const CompiledCode& code) {
@@ -364,15 +369,17 @@ std::vector<std::string> host_compiler_options() {
     options.emplace_back("-mcpu=native");
 #else
     options.emplace_back("-march=native");
-    // Compilers prefer half-width vectors on many processors with AVX-512, for fear of lower clocks that newer ones do not have; a kernel that
-    // wants shorter ones says simdlen.
+    // Compilers prefer half-width vectors on many processors with AVX-512, for fear of lower clocks
+    // that newer ones do not have; a kernel that wants shorter ones says simdlen.
     if (cpu_device("").limits.vector_bytes == 64) options.emplace_back("-mprefer-vector-width=512");
 #endif
-    // Fused multiply-adds, no errno from sqrt, and branches turned into masks although a compare might trap: none of these changes what NaN does.
-    // Not -ffast-math: NaN marks words that must not be read, so they have to come through; and sums keep the order that was written, except where
-    // a kernel says `omp simd reduction`.
+    // Fused multiply-adds, no errno from sqrt, and branches turned into masks although a compare
+    // might trap: none of these changes what NaN does. Not -ffast-math: NaN marks words that must
+    // not be read, so they have to come through; and sums keep the order that was written, except
+    // where a kernel says `omp simd reduction`.
     options.insert(options.end(), {"-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"});
-    // The table's calls reach this object's own functions, never one of the same name elsewhere in the process.
+    // The table's calls reach this object's own functions, never one of the same name elsewhere in
+    // the process.
     options.emplace_back("-Wl,-Bsymbolic");
     return options;
 }

@@ -18,18 +18,21 @@ struct HostCompiler {
 /// The path of the compiler that built hone. It need not be on this machine.
 std::string building_compiler();
 
-/// The first that serves of: HONE_CXX, CXX, the one that built hone, c++, g++, clang++ (paths, or names on PATH). A compiler serves when it
-/// compiles a small kernel with `host_compiler_options()`, and the kernel can be loaded here and computes what it should. One that does not is passed
-/// over, except HONE_CXX: where it is set, nothing else is tried.
+/// The first that serves of: HONE_CXX, CXX, the one that built hone, c++, g++, clang++ (paths, or
+/// names on PATH). A compiler serves when it compiles a small kernel with
+/// `host_compiler_options()`, and the kernel can be loaded here and computes what it should. One
+/// that does not is passed over, except HONE_CXX: where it is set, nothing else is tried.
 ///
-/// The answer is kept in `cache`, if there is one, by the program's path, size and time of change, so that a warm start starts no compiler.
+/// The answer is kept in `cache`, if there is one, by the program's path, size and time of change,
+/// so that a warm start starts no compiler.
 HostCompiler find_host_compiler(const DiskCache* cache, const std::string& builder = building_compiler());
 
 /// The compiler's options, in order, without files. Each has its reason in host_compiler.cpp.
 std::vector<std::string> host_compiler_options();
 
-/// `source.text` followed by the table `hone_entries` of its entry points, all callable the same way: with an array of pointers to the
-/// arguments' values. Throws Error when two launches of an entry differ in their number of constants.
+/// `source.text` followed by the table `hone_entries` of its entry points, all callable the same
+/// way: with an array of pointers to the arguments' values. Throws Error when two launches of an
+/// entry differ in their number of constants.
 std::string with_entry_table(const KernelSource& source);
 
 }  // namespace hone::inline v0_1

@@ -14,8 +14,8 @@ HostObject::HostObject(const std::string& path, std::string& reason) {
         reason = told == nullptr ? "the loader gives no reason" : told;
         return;
     }
-    // The OpenMP library that came with it keeps threads of its own, so it must outlive the object. It looks for its
-    // processors when it is first asked.
+    // The OpenMP library that came with it keeps threads of its own, so it must outlive the object.
+    // It looks for its processors when it is first asked.
     for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
         if (void* openmp = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); openmp != nullptr) {
             if (auto* const ask = reinterpret_cast<int (*)()>(dlsym(openmp, "omp_get_num_places")); ask != nullptr) ask();

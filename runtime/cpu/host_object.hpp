@@ -4,7 +4,8 @@
 
 namespace hone::inline v0_1 {
 
-/// One row of the table `hone_entries` of a compiled kernel (see with_entry_table), which ends with a null name.
+/// One row of the table `hone_entries` of a compiled kernel (see with_entry_table), which ends with
+/// a null name.
 struct HostEntry {
     const char* name;
     void (*launch)(void** arguments);
@@ -23,7 +24,8 @@ class HostObject {
     explicit operator bool() const { return library_ != nullptr; }
     /// The table of entry points.
     const HostEntry* entries() const { return entries_; }
-    /// Calls an entry. Its teams have as many threads as the calling thread's have, whichever OpenMP library the object was linked with.
+    /// Calls an entry. Its teams have as many threads as the calling thread's have, whichever
+    /// OpenMP library the object was linked with.
     void launch(int entry, void** arguments) const;
 
   private:

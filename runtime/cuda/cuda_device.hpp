@@ -7,8 +7,8 @@
 
 namespace hone::inline v0_1::cuda {
 
-/// Describes device `index` by the driver, without making a context. `compiler` is NVRTC's name, for the fingerprint. Throws Error when the driver
-/// refuses.
+/// Describes device `index` by the driver, without making a context. `compiler` is NVRTC's name,
+/// for the fingerprint. Throws Error when the driver refuses.
 Device describe_device(const Driver& driver, int index, const std::string& compiler);
 
 }  // namespace hone::inline v0_1::cuda

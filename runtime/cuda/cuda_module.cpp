@@ -95,7 +95,8 @@ class CudaModule : public Module {
     std::shared_ptr<const Session> session_;
     LoadedCode* code_ = nullptr;
     mutable std::mutex mutex_;
-    // Of fixed size, so that an entry that was handed out stays where it is while another thread adds one.
+    // Of fixed size, so that an entry that was handed out stays where it is while another thread
+    // adds one.
     mutable std::array<Entry, 64> entries_;
     mutable int count_ = 0;
 };

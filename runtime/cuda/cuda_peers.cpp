@@ -15,7 +15,8 @@
 namespace hone::inline v0_1::cuda {
 namespace {
 
-// A process opens the driver's whole allocation, which for less than this may have other arrays in it, too.
+// A process opens the driver's whole allocation, which for less than this may have other arrays in
+// it, too.
 constexpr std::int64_t allocation_unit = 2 << 20;
 
 // At the end of a box.
@@ -109,8 +110,9 @@ std::unique_ptr<Made> make(const std::shared_ptr<const Session>& session, std::i
     return made;
 }
 
-// Boxes that are not in use. They are never freed, and keep their context: CUDA leaves it undefined what happens to a process that has memory or an
-// event open which the one that made it frees, and none knows when the other is done.
+// Boxes that are not in use. They are never freed, and keep their context: CUDA leaves it undefined
+// what happens to a process that has memory or an event open which the one that made it frees, and
+// none knows when the other is done.
 class Spares {
   public:
     static Spares& all() {

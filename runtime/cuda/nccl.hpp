@@ -8,7 +8,8 @@
 
 namespace hone::inline v0_1::cuda {
 
-// Minimal declarations of NCCL (NVIDIA Collective Communications Library, user guide), checked against nccl.h like those of driver.hpp.
+// Minimal declarations of NCCL (NVIDIA Collective Communications Library, user guide), checked
+// against nccl.h like those of driver.hpp.
 struct NcclCommunicator;
 struct NcclId {
     char bytes[128];

@@ -21,7 +21,8 @@ struct DeviceReading {
     bool operator==(const DeviceReading&) const = default;
 };
 
-/// Reads power, clocks, temperature and throttling of a CUDA device through NVML, where it is installed. Makes no context.
+/// Reads power, clocks, temperature and throttling of a CUDA device through NVML, where it is
+/// installed. Makes no context.
 ///
 ///     DeviceMonitor monitor(0);
 ///     const DeviceReading reading = monitor.read();  // empty where NVML is absent: monitor.missing() says why
@@ -38,9 +39,11 @@ class DeviceMonitor {
     const std::string& library() const;  ///< the file that NVML was loaded from
     std::string driver_version() const;  ///< of the kernel's driver, "580.159.04"; empty when unknown
     DeviceReading read() const;
-    /// Energy of the board since the driver was loaded; nothing where the device or the driver does not count it.
+    /// Energy of the board since the driver was loaded; nothing where the device or the driver does
+    /// not count it.
     std::optional<double> total_joules() const;
-    /// Power at this moment; `DeviceReading::power_watts` is a mean over the last second on most devices. Nothing where it cannot be had.
+    /// Power at this moment; `DeviceReading::power_watts` is a mean over the last second on most
+    /// devices. Nothing where it cannot be had.
     std::optional<double> instant_watts() const;
 
   private:

@@ -2,7 +2,8 @@
 
 namespace hone::inline v0_1::cuda {
 
-// Minimal declarations of NVML (NVML API reference guide), checked against nvml.h like those of driver.hpp.
+// Minimal declarations of NVML (NVML API reference guide), checked against nvml.h like those of
+// driver.hpp.
 struct NvmlDevice;
 
 constexpr int nvml_success = 0;
@@ -38,7 +39,8 @@ struct NvmlFieldValue {
     row(temperature, nvmlDeviceGetTemperature, int, (NvmlDevice* device, int sensor, unsigned int* celsius))                 \
     row(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int, (NvmlDevice* device, unsigned long long* reasons))
 
-// Functions that older drivers lack: the board's energy since the driver was loaded, and readings by number.
+// Functions that older drivers lack: the board's energy since the driver was loaded, and readings
+// by number.
 #define HONE_NVML_FURTHER_FUNCTIONS(row)                                                                                     \
     row(total_energy, nvmlDeviceGetTotalEnergyConsumption, int, (NvmlDevice* device, unsigned long long* millijoules))       \
     row(field_values, nvmlDeviceGetFieldValues, int, (NvmlDevice* device, int count, NvmlFieldValue* values))

@@ -7,7 +7,8 @@
 
 namespace hone::inline v0_1::cuda {
 
-/// The driver, a device and its primary context; shared by a backend and its modules, the last of which releases the context.
+/// The driver, a device and its primary context; shared by a backend and its modules, the last of
+/// which releases the context.
 class Session {
   public:
     /// Throws Error when the driver makes no context.
@@ -20,7 +21,8 @@ class Session {
     const Device& device() const { return device_; }
     Context* context() const { return context_; }
 
-    /// Throws Error, naming the device, `what` was done, CUDA's code and text, and a remedy, unless `result` is success.
+    /// Throws Error, naming the device, `what` was done, CUDA's code and text, and a remedy, unless
+    /// `result` is success.
     void check(Result result, const std::string& what) const {
         if (result != success) fail(result, what);
     }
@@ -33,7 +35,8 @@ class Session {
     Context* context_ = nullptr;
 };
 
-/// Makes the session's context current in this thread; at the end the thread has the one that it had.
+/// Makes the session's context current in this thread; at the end the thread has the one that it
+/// had.
 class Current {
   public:
     explicit Current(const Session& session);

@@ -52,7 +52,8 @@ SharedLibrary::SharedLibrary(const std::vector<std::string>& candidates) {
             path_ = dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] != '\0' ? map->l_name : name;
             return;
         }
-        // The first failure is the one to show: the later ones are guesses at where else it might be.
+        // The first failure is the one to show: the later ones are guesses at where else it might
+        // be.
         const char* reason = dlerror();
         if (reason_.empty() && reason != nullptr) reason_ = reason;
     }

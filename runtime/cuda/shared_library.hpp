@@ -6,7 +6,8 @@
 
 namespace hone::inline v0_1::cuda {
 
-/// A library that is loaded at run time, if it is there. It stays loaded until the process ends, as NVIDIA's libraries want it.
+/// A library that is loaded at run time, if it is there. It stays loaded until the process ends, as
+/// NVIDIA's libraries want it.
 ///
 ///     SharedLibrary driver({"libcuda.so.1"});
 ///     int (*init)(unsigned) = nullptr;
@@ -44,8 +45,9 @@ struct LibraryCandidates {
     std::vector<std::string> nccl = {};
 };
 
-/// The loader's own search, then CUDA_HOME, CUDA_PATH and the usual folders of the toolkit, newest version first. Where HONE_CUDA_LIBRARIES names a
-/// folder, that folder alone: an empty one makes a machine look as if it had neither driver nor toolkit.
+/// The loader's own search, then CUDA_HOME, CUDA_PATH and the usual folders of the toolkit, newest
+/// version first. Where HONE_CUDA_LIBRARIES names a folder, that folder alone: an empty one makes a
+/// machine look as if it had neither driver nor toolkit.
 LibraryCandidates library_candidates();
 
 }  // namespace hone::inline v0_1::cuda

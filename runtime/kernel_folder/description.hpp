@@ -14,8 +14,8 @@
 #include "generator/search_space.hpp"
 #include "runtime/kernel_folder/expression.hpp"
 
-/// The contents of a kernel folder's family.json (docs/your-own-kernel.md, tuning_db/schema/family-1.schema.json), as values: nothing here is
-/// compiled or run.
+/// The contents of a kernel folder's family.json (docs/your-own-kernel.md,
+/// tuning_db/schema/family-1.schema.json), as values: nothing here is compiled or run.
 namespace hone::inline v0_1::kernel_folder {
 
 /// Contents of an array before a step.
@@ -40,7 +40,8 @@ struct Argument {
     bool integers() const { return type == ValueType::i32; }
 };
 
-/// An argument of a function whose list of arguments is the folder's own ("wrapped"): an array, or a number.
+/// An argument of a function whose list of arguments is the folder's own ("wrapped"): an array, or
+/// a number.
 struct Passed {
     int array = -1;    ///< place among the arguments; -1: a number
     std::string name;  ///< of a number
@@ -56,7 +57,8 @@ struct Rule {
     Sentence why;
 };
 
-/// A further whole number that the source knows by name; it follows from parameters, tunables and the device.
+/// A further whole number that the source knows by name; it follows from parameters, tunables and
+/// the device.
 struct Derived {
     std::string name;
     Expression value;
@@ -112,8 +114,9 @@ struct Description {
     std::string example;                       ///< parameters of a problem, as words
     std::vector<ProblemParameter> parameters;  ///< with `precision`
     std::vector<Argument> arguments;
-    /// Hone calls the functions through one of its own, with the arguments in the order of `passed`: what was written for another caller runs as it
-    /// is. Else functions are given the arrays, scratch and sizes.
+    /// Hone calls the functions through one of its own, with the arguments in the order of
+    /// `passed`: what was written for another caller runs as it is. Else functions are given the
+    /// arrays, scratch and sizes.
     bool wrapped = false;
     std::vector<Passed> passed;  ///< where it is wrapped: all arguments in their order
     Expression range;            ///< length; not given: a step is one piece
@@ -132,9 +135,10 @@ struct Description {
 /// Reads a file of the folder by its name.
 using ReadFile = std::function<std::string(const std::string& name)>;
 
-/// The description in the text of a family.json, called `file` in errors; files that it names are read by `read`. Strict: an unknown member, a value
-/// of another kind or outside of its range, a name that is taken, an expression that asks for what is not there, throw Error with file, line and
-/// place, and the nearest right word.
+/// The description in the text of a family.json, called `file` in errors; files that it names are
+/// read by `read`. Strict: an unknown member, a value of another kind or outside of its range, a
+/// name that is taken, an expression that asks for what is not there, throw Error with file, line
+/// and place, and the nearest right word.
 Description parse_description(std::string_view text, const std::string& file, const ReadFile& read);
 
 /// A name that C++ and hone leave free for parameters, arguments and tunables.

@@ -59,7 +59,8 @@ PythonValue Values::operator()(const std::string& name) const {
     if (config_ != nullptr) {
         for (const LimitName& limit : limits_by_name)
             if (name == limit.name) return {std::int64_t{limits_->*limit.member}};
-        // By the configuration's own look-ups, which tell a search space how much of it was asked for.
+        // By the configuration's own look-ups, which tell a search space how much of it was asked
+        // for.
         for (const Tunable& tunable : *tunables_)
             if (name == tunable.name)
                 return std::holds_alternative<std::string>(tunable.values.front()) ? PythonValue{config_->word(name)}

@@ -14,14 +14,16 @@
 
 namespace hone::inline v0_1::kernel_folder {
 
-/// Names of what expressions about a device may ask for (generator/limits.hpp), beside a problem's parameters and the tunables.
+/// Names of what expressions about a device may ask for (generator/limits.hpp), beside a problem's
+/// parameters and the tunables.
 const std::vector<std::string>& limit_names();
 
 /// A parameter's or a tunable's value as expressions have it.
 PythonValue python_value(const Value& value);
 
-/// Values for the names in an expression: parameters of a problem, `word_bytes` (4 or 8) and `roundoff` (2^-24 or 2^-53) of its precision, and,
-/// where they are given, tunables of a configuration and limits of a device. All must outlive it.
+/// Values for the names in an expression: parameters of a problem, `word_bytes` (4 or 8) and
+/// `roundoff` (2^-24 or 2^-53) of its precision, and, where they are given, tunables of a
+/// configuration and limits of a device. All must outlive it.
 class Values {
   public:
     explicit Values(const Problem& problem) : problem_(&problem) {}
@@ -44,7 +46,8 @@ class Values {
 class Expression {
   public:
     Expression() = default;
-    /// Of a JSON number, or of a text in which no other names than these occur. Throws Error, naming the nearest.
+    /// Of a JSON number, or of a text in which no other names than these occur. Throws Error,
+    /// naming the nearest.
     Expression(const JsonPlace& place, const std::vector<std::string>& names);
     /// Reads `text`; `where` names its place in errors.
     Expression(const std::string& text, const std::string& where, const std::vector<std::string>& names);
@@ -54,7 +57,8 @@ class Expression {
     const std::string& where() const { return where_; }
     std::vector<std::string> names() const { return expression_ ? expression_->names() : std::vector<std::string>{}; }
 
-    /// Its value. Each throws Error, with the place, for a value of another kind or outside of [low, high].
+    /// Its value. Each throws Error, with the place, for a value of another kind or outside of
+    /// [low, high].
     std::int64_t integer(const Values& values, std::int64_t low, std::int64_t high) const;
     double number(const Values& values, double low, double high) const;
     bool truth(const Values& values) const;
@@ -69,7 +73,8 @@ class Expression {
     std::shared_ptr<const PythonExpression> expression_;
 };
 
-/// A sentence with expressions in braces: "{block_x * block_y} threads, the device takes {max_threads_per_block}".
+/// A sentence with expressions in braces: "{block_x * block_y} threads, the device takes
+/// {max_threads_per_block}".
 class Sentence {
   public:
     Sentence() = default;

@@ -15,8 +15,9 @@ struct Choice {
     std::vector<PythonValue> values;
 };
 
-/// Places of the first values, the last choice's fastest, that meet all conditions, which may ask for the choices alone; nothing if none of the first
-/// million does. Throws Error, as the conditions do.
+/// Places of the first values, the last choice's fastest, that meet all conditions, which may ask
+/// for the choices alone; nothing if none of the first million does. Throws Error, as the
+/// conditions do.
 std::optional<std::vector<std::size_t>> first_allowed(const std::vector<Choice>& choices, const std::vector<PythonExpression>& conditions);
 
 /// Whether the values at these places meet all conditions.

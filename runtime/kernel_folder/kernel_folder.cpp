@@ -24,7 +24,8 @@ constexpr std::int64_t longest_file = std::int64_t{4} << 20;
 constexpr const char* description_name = "family.json";
 constexpr std::size_t hash_digits = 8;
 
-// Words of a problem that every family can be asked about: middling sizes, the first word of each choice.
+// Words of a problem that every family can be asked about: middling sizes, the first word of each
+// choice.
 std::string any_problem(const std::vector<ProblemParameter>& parameters) {
     constexpr std::int64_t middling = 256;
     std::string words;

@@ -23,7 +23,8 @@ constexpr double longest_step = 600;  // seconds: what a worker has to set a pro
 constexpr std::int64_t most_whole = std::int64_t{1} << 40;
 constexpr double most_real = 1e300;
 
-// Arrays are files that both processes map. The function gets what its parameters name, so that their order is its own.
+// Arrays are files that both processes map. The function gets what its parameters name, so that
+// their order is its own.
 constexpr const char* driver = R"(
 import importlib.util, inspect, json, math, mmap, sys
 

@@ -9,8 +9,9 @@
 
 namespace hone::inline v0_1::kernel_folder {
 
-/// One step over [first, last) by the Python function that a folder has as reference, in a process of its own: `python3`, or HONE_PYTHON. The
-/// function is called with what its parameters name: arrays (NumPy arrays in the extents of the description, which it changes in place), parameters
+/// One step over [first, last) by the Python function that a folder has as reference, in a process
+/// of its own: `python3`, or HONE_PYTHON. The function is called with what its parameters name:
+/// arrays (NumPy arrays in the extents of the description, which it changes in place), parameters
 /// of the problem, `first` and `last`.
 ///
 /// Throws Error with what Python says: there is no Python or NumPy, or the function fails.

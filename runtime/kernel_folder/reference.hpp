@@ -9,15 +9,16 @@
 
 namespace hone::inline v0_1::kernel_folder {
 
-/// The plain function of a kernel folder, compiled for the processor when it is first called, once for each kind of problem, or taken from a shared
-/// library. Thread-safe.
+/// The plain function of a kernel folder, compiled for the processor when it is first called, once
+/// for each kind of problem, or taken from a shared library. Thread-safe.
 class Reference {
   public:
     Reference(std::shared_ptr<const Description> description, std::filesystem::path folder);
     ~Reference();
 
-    /// One step over [first, last) on arrays in host memory. Throws Error when there is no compiler, with its reason when the function does not
-    /// compile, and where the answers are stored files, which no step can be made of.
+    /// One step over [first, last) on arrays in host memory. Throws Error when there is no
+    /// compiler, with its reason when the function does not compile, and where the answers are
+    /// stored files, which no step can be made of.
     void step(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 
   private:

@@ -61,7 +61,8 @@ Parameters common_parameters(const Description& description, const std::vector<S
     return parameters;
 }
 
-// Those of the folder's function. Of numbers that are listed the names are their values, where a problem says which.
+// Those of the folder's function. Of numbers that are listed the names are their values, where a
+// problem says which.
 Parameters own_parameters(const Description& description, const std::vector<Scratch>& scratch, const Problem* problem) {
     if (!description.wrapped) return common_parameters(description, scratch);
     Parameters parameters;
@@ -159,7 +160,8 @@ bool has_hole(std::string_view text, std::string_view name) {
     return false;
 }
 
-// Functions that hone calls through one of its own: those of the processor that take no range, and all that were written for another caller.
+// Functions that hone calls through one of its own: those of the processor that take no range, and
+// all that were written for another caller.
 bool has_caller(const Description& description, bool cuda) {
     return description.wrapped || (!cuda && !description.range.given());
 }
@@ -169,8 +171,9 @@ std::string called(const Description& description, const std::string& entry, boo
     return has_caller(description, cuda) ? "hone_" + entry : entry;
 }
 
-// A function of this name with other parameters than declared would be a second one, which nothing calls: then its address has no type, and the
-// compiler says so with the declaration for a file's name. One that was written for another caller may differ from it in a const.
+// A function of this name with other parameters than declared would be a second one, which nothing
+// calls: then its address has no type, and the compiler says so with the declaration for a file's
+// name. One that was written for another caller may differ from it in a const.
 std::string sole(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
     if (description.wrapped) return fmt::format("#line 1 \"it is called with {}\"\n", declaration(description, entry, scratch, constants));
     return fmt::format("#line 1 \"the parameters have to be those of {1}\"\nusing hone_{0}_is_one_function = decltype(&{0});\n", entry,
@@ -193,13 +196,15 @@ std::string caller(const Description& description, const Problem& problem, const
                               own.names);
 }
 
-// A kernel that was written to be launched by another caller is a function of the device to hone's own kernel.
+// A kernel that was written to be launched by another caller is a function of the device to hone's
+// own kernel.
 constexpr std::string_view kernels_are_functions =
     "#pragma push_macro(\"__global__\")\n#undef __global__\n#define __global__ __device__\n"
     "#pragma push_macro(\"__launch_bounds__\")\n#undef __launch_bounds__\n#define __launch_bounds__(...)\n";
 constexpr std::string_view kernels_are_kernels = "#pragma pop_macro(\"__launch_bounds__\")\n#pragma pop_macro(\"__global__\")\n";
 
-// The folder's text with what it is told. Lines of a plain file keep their numbers in the compiler's messages.
+// The folder's text with what it is told. Lines of a plain file keep their numbers in the
+// compiler's messages.
 std::string told_text(const std::string& shown, const std::string& text, bool is_template, const std::vector<Constant>& constants,
                       const Block& definitions, const Config* config) {
     if (!is_template) {

@@ -25,7 +25,8 @@ struct T1Tunable {
     std::optional<std::size_t> preset;
 };
 
-// A whole number or a word as it stands in a family.json; true and false are 1 and 0, as they are to conditions.
+// A whole number or a word as it stands in a family.json; true and false are 1 and 0, as they are
+// to conditions.
 PythonValue plain(const PythonValue& value, const JsonPlace& place) {
     if (const auto* truth = std::get_if<bool>(&value.held)) return {std::int64_t{*truth ? 1 : 0}};
     if (const auto* real = std::get_if<double>(&value.held)) {
@@ -78,8 +79,9 @@ std::vector<std::size_t> safe_places(const std::vector<T1Tunable>& tunables, con
     place.fail("has conditions that none of the first configurations meets", "correct them, or give tunables a Default that meets them");
 }
 
-// The text of an expression with what T1 writes otherwise: ProblemSize[0] is the parameter problem_size_x and, in an array's size, a tunable stands
-// for the list of its values, of which the size takes the largest.
+// The text of an expression with what T1 writes otherwise: ProblemSize[0] is the parameter
+// problem_size_x and, in an array's size, a tunable stands for the list of its values, of which the
+// size takes the largest.
 std::string translated(const std::string& text, const std::vector<T1Tunable>& lists) {
     std::string result;
     const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -260,8 +262,8 @@ class Translator {
         return is_tunable(usual) ? usual : "1";
     }
 
-    // As Kernel Tuner counts them: the problem's size over the product of GridDiv, which is the block's size if there is none. GlobalSize counts
-    // where there is no size of the problem.
+    // As Kernel Tuner counts them: the problem's size over the product of GridDiv, which is the
+    // block's size if there is none. GlobalSize counts where there is no size of the problem.
     std::string blocks(std::size_t axis) const {
         if (axis >= dimensions()) {
             const auto global = kernel_.find("GlobalSize");

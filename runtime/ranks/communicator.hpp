@@ -8,7 +8,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A message to another rank, or to the same one. `tag` tells messages between the same two ranks apart; tags are 0 to 32767.
+/// A message to another rank, or to the same one. `tag` tells messages between the same two ranks
+/// apart; tags are 0 to 32767.
 struct Send {
     int to = 0;
     int tag = 0;
@@ -22,37 +23,43 @@ struct Receive {
     std::span<std::byte> bytes;
 };
 
-/// The ranks that share a computation, as one of them sees them. Used by one thread; memory is the host's.
+/// The ranks that share a computation, as one of them sees them. Used by one thread; memory is the
+/// host's.
 ///
-/// Implementations: one rank (self_communicator), threads of one process (run_thread_ranks), processes (MPI; run_ranks takes it where the program
-/// was started by mpirun or srun).
+/// Implementations: one rank (self_communicator), threads of one process (run_thread_ranks),
+/// processes (MPI; run_ranks takes it where the program was started by mpirun or srun).
 ///
 ///     communicator.begin_exchange(sends, receives);
 ///     ...                                              // work that needs none of these bytes
 ///     communicator.end_exchange();
 ///     const double norm = all_reduce(communicator, Reduction::sum, square);
 ///
-/// All ranks make the same collective calls in the same order. Whatever fails on one rank ends the run on all: the others' calls throw an Error that
-/// names it (threads), or their processes are ended (MPI).
+/// All ranks make the same collective calls in the same order. Whatever fails on one rank ends the
+/// run on all: the others' calls throw an Error that names it (threads), or their processes are
+/// ended (MPI).
 class Communicator {
   public:
     virtual ~Communicator() = default;
 
     virtual int rank() const = 0;
     virtual int size() const = 0;
-    /// Number among the ranks of the same host, and how many they are: for choosing a device, and for sharing processors.
+    /// Number among the ranks of the same host, and how many they are: for choosing a device, and
+    /// for sharing processors.
     virtual int local_rank() const = 0;
     virtual int local_size() const = 0;
     /// "one rank", "threads of one process", "MPI (Open MPI v4.1.4)".
     virtual std::string transport() const = 0;
 
-    /// Starts all messages. What is sent is not changed, and what is received is not touched, until `end_exchange`. Throws Error for a rank that
-    /// there is not, or an exchange that was begun before and has not ended.
+    /// Starts all messages. What is sent is not changed, and what is received is not touched, until
+    /// `end_exchange`. Throws Error for a rank that there is not, or an exchange that was begun
+    /// before and has not ended.
     virtual void begin_exchange(std::span<const Send> sends, std::span<const Receive> receives) = 0;
-    /// Waits until everything has arrived and all that was sent may be changed. Throws Error for a message of another length than expected.
+    /// Waits until everything has arrived and all that was sent may be changed. Throws Error for a
+    /// message of another length than expected.
     virtual void end_exchange() = 0;
 
-    /// Everybody's words, in the order of ranks: of rank r `counts[r]`. Bits are carried, not values. Throws Error for spans of other lengths.
+    /// Everybody's words, in the order of ranks: of rank r `counts[r]`. Bits are carried, not
+    /// values. Throws Error for spans of other lengths.
     virtual void all_gather(std::span<const double> own, std::span<const int> counts, std::span<double> all) = 0;
     /// Sends the bytes of rank `root` to all.
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
@@ -61,8 +68,9 @@ class Communicator {
 
 enum class Reduction { sum, smallest, largest };
 
-/// Of one word of each rank, added in the order of ranks: the same bits on all ranks and in all runs with as many ranks. (Sums whose bits do not even
-/// know how many ranks there are: gather sums of blocks of the whole problem, as examples/poisson does.)
+/// Of one word of each rank, added in the order of ranks: the same bits on all ranks and in all
+/// runs with as many ranks. (Sums whose bits do not even know how many ranks there are: gather sums
+/// of blocks of the whole problem, as examples/poisson does.)
 double all_reduce(Communicator& communicator, Reduction reduction, double own);
 
 /// Everybody's bytes one after the other, in the order of ranks, on rank 0; nothing on the others.
@@ -76,7 +84,8 @@ std::vector<Word> gather_on_first(Communicator& communicator, std::span<const Wo
     return words;
 }
 
-/// Throws Error on the ranks whose text differs from rank 0's: "rank 3: its command line is "--size 32", rank 0's is "--size 64"".
+/// Throws Error on the ranks whose text differs from rank 0's: "rank 3: its command line is "--size
+/// 32", rank 0's is "--size 64"".
 void expect_same_on_all_ranks(Communicator& communicator, const std::string& what, const std::string& text);
 
 /// As many counts as there are ranks, all of them `count`.

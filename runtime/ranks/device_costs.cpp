@@ -16,7 +16,8 @@ constexpr std::int64_t small_message = 8, face = 2 << 20, large_message = 64 << 
 
 // Of `calls` calls, which the host waits for one by one or all at once.
 double seconds_of(Communicator& communicator, Backend& backend, int calls, bool in_a_row, const std::function<void()>& call) {
-    // Connections are made by the first; and a GPU and its links that did nothing for a while take some milliseconds to wake up.
+    // Connections are made by the first; and a GPU and its links that did nothing for a while take
+    // some milliseconds to wake up.
     for (int n = 0; n < calls; ++n) call();
     backend.synchronise();
     communicator.barrier();

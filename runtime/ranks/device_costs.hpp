@@ -8,8 +8,8 @@
 
 namespace hone::inline v0_1 {
 
-/// Times of messages between the GPUs of ranks that do nothing else, for one way of sending them; both ways at once with the next rank and the one
-/// before.
+/// Times of messages between the GPUs of ranks that do nothing else, for one way of sending them;
+/// both ways at once with the next rank and the one before.
 struct DeviceCosts {
     std::string missing;          ///< why there is no such way; empty: there is
     double message = 0;           ///< seconds of 8 bytes until this rank's device has them, which the host waits for
@@ -22,8 +22,8 @@ struct DeviceCosts {
 /// Takes some ten milliseconds. All ranks call it. `way` is copies, stores, spin, nccl or host.
 DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, MessageWay way);
 
-/// Of all ways: "copies: 8 bytes in 9.1 us, 2 MiB in 17 us (in a row 11 us), 64 MiB at 380.0 GB/s, words of all in 9 us; stores: ...; nccl: none
-/// (...); host: ...".
+/// Of all ways: "copies: 8 bytes in 9.1 us, 2 MiB in 17 us (in a row 11 us), 64 MiB at 380.0 GB/s,
+/// words of all in 9 us; stores: ...; nccl: none (...); host: ...".
 std::string device_costs_text(Communicator& communicator, Backend& backend);
 
 }  // namespace hone::inline v0_1

@@ -51,7 +51,8 @@ struct DeviceGather::State {
     std::size_t rank() const { return static_cast<std::size_t>(communicator.rank()); }
     std::byte* place(void* of_all, std::size_t of_rank) const { return static_cast<std::byte*>(of_all) + begins[of_rank]; }
 
-    // Only where all ranks have a way to all others: gathering by hosts takes fewer messages than each with each.
+    // Only where all ranks have a way to all others: gathering by hosts takes fewer messages than
+    // each with each.
     void open_mail(MessageWay way) {
         std::vector<DeviceMail::Channel> channels;
         for (std::size_t other = 0; other < bytes.size(); ++other) {

@@ -25,8 +25,9 @@ std::int64_t aligned(std::int64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// Two messages may be on their way in one direction: a rank that has received may send again before its neighbour has taken what it sent last. It
-// cannot be two ahead, for it waits for the neighbour's message in between.
+// Two messages may be on their way in one direction: a rank that has received may send again before
+// its neighbour has taken what it sent last. It cannot be two ahead, for it waits for the
+// neighbour's message in between.
 constexpr int slots = PeerBox::events;
 
 struct Line {
@@ -86,7 +87,8 @@ struct DeviceMail::State {
     }
     ~State() {
         if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.theirs != nullptr; })) try {
-                // Whoever stores here, and what is stored from here, is done: a process may end now.
+                // Whoever stores here, and what is stored from here, is done: a process may end
+                // now.
                 backend.synchronise(stream);
             } catch (const Error&) {  // the device is lost; the run ends by whoever saw it first
             }
@@ -150,7 +152,8 @@ struct DeviceMail::State {
         place();
     }
 
-    // Everything to its neighbour, and from there the same of it. `Word` is what is sent of each line.
+    // Everything to its neighbour, and from there the same of it. `Word` is what is sent of each
+    // line.
     template <typename Word>
     void swap_words(std::span<Line* const> of, std::span<const Word> out, std::span<Word> in) {
         std::vector<Send> sends;
@@ -178,7 +181,8 @@ struct DeviceMail::State {
             if (others[n] == 0) give_up(*of[n], fmt::format("rank {} found no way", of[n]->channel.neighbour));
     }
 
-    // New boxes with enough room. All neighbours of a channel that has too little come here with it, for they know the same sizes.
+    // New boxes with enough room. All neighbours of a channel that has too little come here with
+    // it, for they know the same sizes.
     void connect(std::span<Line* const> of) {
         backend.synchronise(stream);  // what still uses the old ones
         std::vector<Offer> own(of.size()), others(of.size());
@@ -209,7 +213,8 @@ struct DeviceMail::State {
         expect_wish(of);
     }
 
-    // A few words in each slot. That a driver opens memory does not say that what is stored there arrives.
+    // A few words in each slot. That a driver opens memory does not say that what is stored there
+    // arrives.
     void try_out(std::span<Line* const> of) {
         for_all_or_none(of, [&](std::size_t, Line& line) {
             std::array<std::vector<std::byte>, slots> words;
@@ -237,7 +242,8 @@ struct DeviceMail::State {
         });
     }
 
-    // Between processes, whether a flag that is set there is seen here. Else events serve, which take longer.
+    // Between processes, whether a flag that is set there is seen here. Else events serve, which
+    // take longer.
     void try_flags(std::span<Line* const> of) {
         std::vector<std::int32_t> own(of.size(), 1), others(of.size(), 1);
         // What both ends of a line can do.

@@ -6,8 +6,9 @@
 
 namespace hone::inline v0_1 {
 
-/// The device of a rank, by `names` as make_backend takes them, several by commas. The ranks of a host take them in turn. Where the name leaves it
-/// open which GPU ("best", "cuda"), the ranks of a host take its GPUs in turn; several ranks may share one.
+/// The device of a rank, by `names` as make_backend takes them, several by commas. The ranks of a
+/// host take them in turn. Where the name leaves it open which GPU ("best", "cuda"), the ranks of a
+/// host take its GPUs in turn; several ranks may share one.
 ///
 ///     Session session(device_of_rank("best", ranks));
 std::string device_of_rank(const std::string& names, const Communicator& ranks);

@@ -37,7 +37,8 @@ struct Box {
     }
 };
 
-// A side of the block that has a neighbour: what goes there of the own cells, and where what comes from there belongs.
+// A side of the block that has a neighbour: what goes there of the own cells, and where what comes
+// from there belongs.
 struct Face {
     int neighbour = 0, tag_out = 0, tag_in = 0;
     std::size_t axis = 0;
@@ -220,7 +221,8 @@ HaloExchange::~HaloExchange() = default;
 Stream HaloExchange::fork() {
     if (state_->edges == EdgePlace::before) return {};
     state_->stream.follow();
-    // Blocks that run for long would leave no room: the interior waits until the edges are launched.
+    // Blocks that run for long would leave no room: the interior waits until the edges are
+    // launched.
     if (state_->edges == EdgePlace::ahead) state_->stream.join();
     return state_->stream.get();
 }

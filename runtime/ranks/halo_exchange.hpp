@@ -12,13 +12,15 @@
 
 namespace hone::inline v0_1 {
 
-/// Where the cells of a rank's block lie in its arrays. Strides and origin count words of `word_bytes`.
+/// Where the cells of a rank's block lie in its arrays. Strides and origin count words of
+/// `word_bytes`.
 struct HaloLayout {
     std::array<std::int64_t, 3> strides{1, 0, 0};  ///< from a cell to the next along x, y, z
     std::int64_t origin = 0;                       ///< words before the first own cell: what the halo takes
     int word_bytes = 8;
     int layers = 1;  ///< of cells beyond a face, for stencils that reach as far
-    /// Cells near faces are done before the interior begins, not only launched ahead of it. HONE_EDGES may ask for something else.
+    /// Cells near faces are done before the interior begins, not only launched ahead of it.
+    /// HONE_EDGES may ask for something else.
     bool edges_before = false;
 };
 
@@ -28,9 +30,10 @@ struct HaloField {
     int layers = 1;  ///< those next to the faces
 };
 
-/// Brings the neighbours' cells into the layers around a rank's block of a structured grid, in two halves, so that work which needs none of them runs
-/// in between. Faces only: what lies beyond edges and corners is left alone, as star-shaped stencils do not read it; and so is what lies beyond the
-/// grid's own ends.
+/// Brings the neighbours' cells into the layers around a rank's block of a structured grid, in two
+/// halves, so that work which needs none of them runs in between. Faces only: what lies beyond
+/// edges and corners is left alone, as star-shaped stencils do not read it; and so is what lies
+/// beyond the grid's own ends.
 ///
 ///     HaloExchange halo(communicator, backend, partition, {.strides = {1, pitch, pitch * ny}, .origin = pitch * ny});
 ///     const Stream edges = halo.fork();
@@ -40,30 +43,36 @@ struct HaloField {
 ///     step.launch(first + 1, last - 1);
 ///     halo.end();                            // w's halo is there
 ///
-/// On a GPU everything of an exchange has a stream of its own, and the default stream goes on meanwhile.
+/// On a GPU everything of an exchange has a stream of its own, and the default stream goes on
+/// meanwhile.
 ///
-/// Faces whose cells lie in one piece are sent from where they are, others are packed. A GPU's go by a DeviceMail: into the memory of the neighbour's
-/// GPU where that works, else through page-locked host memory. They must lie in one piece: blocks are cut along the slowest axis there, with whole
-/// rows (their padding, too) for cells.
+/// Faces whose cells lie in one piece are sent from where they are, others are packed. A GPU's go
+/// by a DeviceMail: into the memory of the neighbour's GPU where that works, else through
+/// page-locked host memory. They must lie in one piece: blocks are cut along the slowest axis
+/// there, with whole rows (their padding, too) for cells.
 class HaloExchange {
   public:
-    /// All must outlive it. Throws Error for a partition of another number of ranks, a block that is thinner than the layers which a neighbour wants
-    /// of it, or a GPU's face that is not in one piece.
+    /// All must outlive it. Throws Error for a partition of another number of ranks, a block that
+    /// is thinner than the layers which a neighbour wants of it, or a GPU's face that is not in one
+    /// piece.
     HaloExchange(Communicator& communicator, Backend& backend, const GridPartition& partition, const HaloLayout& layout);
     ~HaloExchange();
     HaloExchange(const HaloExchange&) = delete;
     HaloExchange& operator=(const HaloExchange&) = delete;
 
-    /// For the cells near faces: the exchange's stream, or the default one where edges come before the interior (HONE_EDGES). What is queued on it
-    /// now runs after what was queued on the default stream before.
+    /// For the cells near faces: the exchange's stream, or the default one where edges come before
+    /// the interior (HONE_EDGES). What is queued on it now runs after what was queued on the
+    /// default stream before.
     Stream fork();
-    /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Own cells within `layers` of a face must
-    /// not change until `end`, nor may halos be written or read. `behind`, if given, queues work that is not sent on the stream that it gets, and
-    /// may write halos before what arrives.
+    /// All fields at once, as what was queued on the default stream and on the exchange's leaves
+    /// them. Own cells within `layers` of a face must not change until `end`, nor may halos be
+    /// written or read. `behind`, if given, queues work that is not sent on the stream that it
+    /// gets, and may write halos before what arrives.
     void begin(std::span<void* const> fields, const std::function<void(Stream)>& behind = {});
     /// Begins an exchange of so many layers of each field. Throws Error for more than the layout's.
     void begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind = {});
-    /// What is queued on the default stream from now on finds the halos, and what was queued on the exchange's stream.
+    /// What is queued on the default stream from now on finds the halos, and what was queued on the
+    /// exchange's stream.
     void end();
 
     /// Bytes that this rank sends of each field.

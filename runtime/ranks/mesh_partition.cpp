@@ -38,7 +38,8 @@ void check(const MeshItems& items, std::span<const double> speeds) {
                     "give lists that fit together");
 }
 
-// Cuts across the longest side of what is left, so that the two halves' work is as their ranks' speeds.
+// Cuts across the longest side of what is left, so that the two halves' work is as their ranks'
+// speeds.
 class Bisection {
   public:
     Bisection(const MeshItems& items, std::span<const double> speeds) : items_(items), speeds_(speeds), ranks_(items.size()) {

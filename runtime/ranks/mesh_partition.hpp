@@ -31,12 +31,14 @@ enum class Cutter {
 Cutter parse_cutter(const std::string& word);
 bool has_metis();
 
-/// The rank of each item. Ranks get work in proportion to their speeds, and at least one item each; items of a rank lie near each other. The same
-/// for the same arguments. Throws Error for more ranks than items (saying how many there may be), a speed or work that is not positive, lists that do
-/// not fit together, or METIS where hone was built without it.
+/// The rank of each item. Ranks get work in proportion to their speeds, and at least one item each;
+/// items of a rank lie near each other. The same for the same arguments. Throws Error for more
+/// ranks than items (saying how many there may be), a speed or work that is not positive, lists
+/// that do not fit together, or METIS where hone was built without it.
 std::vector<int> partition_items(const MeshItems& items, std::span<const double> speeds, Cutter cutter = Cutter::best);
 
-/// Partitions for the ranks of a communicator, each of which knows its own speed. Rank 0 decides, so that all have the same answer.
+/// Partitions for the ranks of a communicator, each of which knows its own speed. Rank 0 decides,
+/// so that all have the same answer.
 std::vector<int> partition_items(Communicator& communicator, const MeshItems& items, double own_speed, Cutter cutter = Cutter::best);
 
 /// Words that cross between ranks, both ways: what a partition costs.

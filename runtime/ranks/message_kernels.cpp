@@ -10,7 +10,8 @@
 namespace hone::inline v0_1 {
 namespace {
 
-// Loads of a thread that are under way together, and as many blocks as store as fast as the links between GPUs take it.
+// Loads of a thread that are under way together, and as many blocks as store as fast as the links
+// between GPUs take it.
 constexpr int block_threads = 256, at_once = 4, most_blocks = 128;
 
 constexpr const char* text = R"cpp(

@@ -10,7 +10,8 @@
 
 namespace hone::inline v0_1 {
 
-/// Words of a field on a GPU: those at `places`, which lie on it, too, or where there are none those that follow each other from `field` on.
+/// Words of a field on a GPU: those at `places`, which lie on it, too, or where there are none
+/// those that follow each other from `field` on.
 struct MessageWords {
     void* field = nullptr;
     const std::int64_t* places = nullptr;
@@ -23,20 +24,24 @@ struct MessageFlag {
     std::uint32_t value = 0;
 };
 
-/// The kernels that bring words of a GPU's fields into messages and out of them. A message may lie in this GPU's memory, in another one's that is its
-/// peer, or in page-locked memory of the host: kernels reach all of them.
+/// The kernels that bring words of a GPU's fields into messages and out of them. A message may lie
+/// in this GPU's memory, in another one's that is its peer, or in page-locked memory of the host:
+/// kernels reach all of them.
 class MessageKernels {
   public:
-    /// Compiles a kernel when it is first needed; throws Error where that fails. The backend must outlive it.
+    /// Compiles a kernel when it is first needed; throws Error where that fails. The backend must
+    /// outlive it.
     MessageKernels(Backend& backend, Stream stream);
 
-    /// Into a message. Raises the flag when all of its words are there, and those of messages before it.
+    /// Into a message. Raises the flag when all of its words are there, and those of messages
+    /// before it.
     void put(const MessageWords& words, std::byte* message, MessageFlag raise = {});
-    /// Out of one, once the flag is raised to its value or beyond. A kernel that waits keeps some of its GPU's multiprocessors: whoever raises the
-    /// flag must not need this GPU.
+    /// Out of one, once the flag is raised to its value or beyond. A kernel that waits keeps some
+    /// of its GPU's multiprocessors: whoever raises the flag must not need this GPU.
     void take(const MessageWords& words, const std::byte* message, MessageFlag await = {});
 
-    /// For words of 4, 8 or 16 bytes: `put(field, places, message, flag, done, words, number)` and `take`. `done` is 0 before and after.
+    /// For words of 4, 8 or 16 bytes: `put(field, places, message, flag, done, words, number)` and
+    /// `take`. `done` is 0 before and after.
     static KernelSource kernels(int word_bytes);
 
   private:

@@ -151,7 +151,8 @@ class Processes : public MpiCommunicator {
         } while (begin < bytes.size());
     }
 
-    // MPI polls while it waits, which takes the processor from the very rank that is waited for where there are more ranks than processors.
+    // MPI polls while it waits, which takes the processor from the very rank that is waited for
+    // where there are more ranks than processors.
     void wait(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses) const {
         const int count = static_cast<int>(requests.size());
         if (!crowded_) return expect_success(MPI_Waitall(count, requests.data(), statuses.data()), "waiting for messages");

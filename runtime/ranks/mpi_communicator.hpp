@@ -7,7 +7,8 @@
 
 namespace hone::inline v0_1 {
 
-/// The processes of MPI_COMM_WORLD. One at a time in a process; its destructor ends MPI, which cannot be started again, so it is made by run_ranks.
+/// The processes of MPI_COMM_WORLD. One at a time in a process; its destructor ends MPI, which
+/// cannot be started again, so it is made by run_ranks.
 class MpiCommunicator : public Communicator {
   public:
     /// Ends all ranks of the run at once, after a line on standard error.

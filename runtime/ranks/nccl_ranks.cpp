@@ -74,7 +74,8 @@ struct NcclRanks::State {
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
-    // What must succeed on all ranks before any goes on: within NCCL they would wait for each other. All throw where one does.
+    // What must succeed on all ranks before any goes on: within NCCL they would wait for each
+    // other. All throw where one does.
     template <typename Action>
     void together(const Action& action) {
         std::exception_ptr failure;

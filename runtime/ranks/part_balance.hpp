@@ -11,8 +11,9 @@ struct PartBalance {
     bool worth = false;  ///< the gain is as large as asked for, on all ranks alike
 };
 
-/// All ranks call it, each with its own `work`, in the same unit, and the seconds that its device took for it, without waiting for others. A rank
-/// without work, or of no time, counts as fast as the mean of the others. Throws Error, on all ranks, for a number that is negative or none.
+/// All ranks call it, each with its own `work`, in the same unit, and the seconds that its device
+/// took for it, without waiting for others. A rank without work, or of no time, counts as fast as
+/// the mean of the others. Throws Error, on all ranks, for a number that is negative or none.
 PartBalance balance_parts(Communicator& communicator, double work, double seconds, double least_gain);
 
 }  // namespace hone::inline v0_1

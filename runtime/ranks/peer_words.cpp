@@ -17,7 +17,8 @@ namespace {
 constexpr int block_threads = 256, most_blocks = 128;
 constexpr std::int64_t word = 4, alignment = 256;
 
-// A gathering may be in one rank's memory while that rank still reads the last one; none is two ahead, for it waits for all in between.
+// A gathering may be in one rank's memory while that rank still reads the last one; none is two
+// ahead, for it waits for all in between.
 constexpr int slots = 2;
 
 std::int64_t aligned(std::int64_t bytes) {
@@ -99,7 +100,8 @@ struct PeerWords::State {
         return slot_bytes < most && std::all_of(bytes.begin(), bytes.end(), [](std::int64_t count) { return count % word == 0; });
     }
 
-    // Makes the own box with no flag set. Returns what the others open it by; nothing where there is no way.
+    // Makes the own box with no flag set. Returns what the others open it by; nothing where there
+    // is no way.
     std::vector<std::byte> make_own() {
         boxes.resize(bytes.size());
         if (!fits() || backend.peers() == nullptr) return {};

@@ -25,7 +25,8 @@ constexpr std::array<Launcher, 3> launchers{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM
                                              {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", ""},
                                              {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_STEP_ID"}}};
 
-// Under srun the variables of another launcher may give the rank, and Slurm's the number on the host.
+// Under srun the variables of another launcher may give the rank, and Slurm's the number on the
+// host.
 int number_on_host() {
     for (const Launcher& launcher : launchers)
         if (const auto number = environment_number(launcher.on_host)) return *number;

@@ -13,8 +13,9 @@ struct RankPlace {
     std::string variable;  ///< that says so: "OMPI_COMM_WORLD_SIZE=4"
 };
 
-/// From the environment of Open MPI (OMPI_COMM_WORLD_SIZE and its relatives), of MPICH and its relatives (PMI_SIZE), or of Slurm within a step of
-/// srun (SLURM_NTASKS). A launcher says both a rank and how many there are; one whose variables make no sense counts as none.
+/// From the environment of Open MPI (OMPI_COMM_WORLD_SIZE and its relatives), of MPICH and its
+/// relatives (PMI_SIZE), or of Slurm within a step of srun (SLURM_NTASKS). A launcher says both a
+/// rank and how many there are; one whose variables make no sense counts as none.
 RankPlace rank_place();
 
 }  // namespace hone::inline v0_1

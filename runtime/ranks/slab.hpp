@@ -8,8 +8,9 @@
 
 namespace hone::inline v0_1 {
 
-/// A rank's layers of a grid that is cut along one axis: in its arrays own ones stand between copies of its neighbours'. Layers count in the arrays
-/// unless it says that they count in the grid.
+/// A rank's layers of a grid that is cut along one axis: in its arrays own ones stand between
+/// copies of its neighbours'. Layers count in the arrays unless it says that they count in the
+/// grid.
 struct Slab {
     CellRange own;             ///< in the grid
     int below = 0, above = 0;  ///< layers of neighbours; 0 where there is none
@@ -23,7 +24,8 @@ struct Slab {
     /// The own layers and so many of the neighbours' on either side.
     CellRange with(std::int64_t more_below, std::int64_t more_above) const;
 
-    /// The own layers in two kinds: at most two ranges of those within `reach` of a neighbour's, and the interior, if there is any.
+    /// The own layers in two kinds: at most two ranges of those within `reach` of a neighbour's,
+    /// and the interior, if there is any.
     struct Parts {
         std::vector<CellRange> edges;
         std::optional<CellRange> interior;

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int most_ranks = 1024;  // threads of one process
 
-// A message on its way. It has bytes of its own: a sender that fails leaves nothing behind that a receiver could still read.
+// A message on its way. It has bytes of its own: a sender that fails leaves nothing behind that a
+// receiver could still read.
 struct Posted {
     int from, to, tag;
     std::vector<std::byte> bytes;
@@ -53,8 +54,8 @@ class Meeting {
         return message;
     }
 
-    // Everybody shows something, then everybody looks at all of it, one at a time, then all go on. Nobody looks any more once a rank has failed: what
-    // the others showed may be gone.
+    // Everybody shows something, then everybody looks at all of it, one at a time, then all go on.
+    // Nobody looks any more once a rank has failed: what the others showed may be gone.
     template <typename Look>
     void show(int rank, std::span<const std::byte> shown, const Look& look) {
         std::unique_lock lock(mutex_);

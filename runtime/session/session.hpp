@@ -19,8 +19,9 @@ struct SessionSettings {
     KernelLibrary::Warn warn;            ///< empty: a line on standard error
 };
 
-/// Everything between an application and its kernels, with the defaults that nine applications of ten want: the cache of compiled code, a device, the
-/// families, the tuned results of this user and of hone, and the library over them.
+/// Everything between an application and its kernels, with the defaults that nine applications of
+/// ten want: the cache of compiled code, a device, the families, the tuned results of this user and
+/// of hone, and the library over them.
 ///
 ///     hone::Session session("best");
 ///     const auto kernel = session.kernel("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
@@ -28,8 +29,8 @@ struct SessionSettings {
 /// Must outlive its kernels and the arrays on its device. Thread-safe as KernelLibrary is.
 class Session {
   public:
-    /// `device` as for make_backend: "best", "cuda", "cuda:1", "cpu". Throws Error when there is no such device, when a folder that is named is not
-    /// there, and when results cannot be read.
+    /// `device` as for make_backend: "best", "cuda", "cuda:1", "cpu". Throws Error when there is no
+    /// such device, when a folder that is named is not there, and when results cannot be read.
     explicit Session(const std::string& device = "best", const SessionSettings& settings = {});
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -40,7 +41,8 @@ class Session {
     const Database& database() const { return library_.database(); }
     KernelLibrary& library() { return library_; }
 
-    /// The best kernel known for a problem, given as values or as words (Families::parse_problem). Throws Error as KernelLibrary::kernel does.
+    /// The best kernel known for a problem, given as values or as words (Families::parse_problem).
+    /// Throws Error as KernelLibrary::kernel does.
     std::shared_ptr<const Kernel> kernel(const Problem& problem) { return library_.kernel(problem); }
     std::shared_ptr<const Kernel> kernel(const std::string& problem) { return library_.kernel(families_.parse_problem(problem)); }
 

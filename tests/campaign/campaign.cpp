@@ -25,7 +25,8 @@ std::vector<std::string>& lines() {
     return all;
 }
 
-// A shipped record that stands for all that are made here: of gauss_seidel_27, whose problems differ by their extents.
+// A shipped record that stands for all that are made here: of gauss_seidel_27, whose problems
+// differ by their extents.
 Record model() {
     const Database shipped = Database::load(fs::path(HONE_SOURCE_FOLDER) / "tuning_db" / "records", built_in_families());
     for (const Record& record : shipped.records())

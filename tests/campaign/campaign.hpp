@@ -14,7 +14,8 @@
 
 namespace hone::test {
 
-/// How long a test goes on: HONE_CAMPAIGN_SECONDS, 20 where that is not set. At least one round is always made.
+/// How long a test goes on: HONE_CAMPAIGN_SECONDS, 20 where that is not set. At least one round is
+/// always made.
 ///
 ///     for (Rounds rounds; rounds.more();) ...
 class Rounds {
@@ -62,7 +63,8 @@ std::vector<LoggedCall> read_log(const std::filesystem::path& log);
 /// Writes a remark into a log.
 void mark(const std::filesystem::path& log, const std::string& remark);
 
-/// Folders of records for `hone db merge`: each holds a few, all different and about problems that hone knows.
+/// Folders of records for `hone db merge`: each holds a few, all different and about problems that
+/// hone knows.
 class MadeRecords {
   public:
     explicit MadeRecords(std::filesystem::path folder) : folder_(std::move(folder)) {}

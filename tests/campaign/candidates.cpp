@@ -23,7 +23,8 @@ const std::vector<std::string>& hostile_faults() {
 
 namespace {
 
-// Those that are right all the same: what they print goes elsewhere, and what they start ends with the worker.
+// Those that are right all the same: what they print goes elsewhere, and what they start ends with
+// the worker.
 bool harmless(const std::string& fault) {
     return fault == "none" || fault == "print" || fault == "fork" || fault == "escape";
 }

@@ -80,7 +80,8 @@ std::vector<std::string> lines_kept(const std::vector<LoggedCall>& calls) {
 /// A folder of the round's own.
 class FaultTest : public testing::Test {
   protected:
-    // Success, no result, wrong input or a file that cannot be used, or the machine lacks something: never a crash, never "hone itself failed".
+    // Success, no result, wrong input or a file that cannot be used, or the machine lacks
+    // something: never a crash, never "hone itself failed".
     static void expect_an_answer(int code, const std::string& error) {
         EXPECT_TRUE(code >= 0 && code <= 3) << "exit code " << code << ": " << error;
         if (code != 0) {
@@ -106,7 +107,8 @@ class FaultTest : public testing::Test {
     MadeRecords made{own.folder.path() / "from"};
     fs::path log = own.folder.path() / "log";
     std::mt19937_64 random = fresh_random();
-    // What was not synchronised must not be taken for kept. A folder may have nothing to synchronise (EINVAL).
+    // What was not synchronised must not be taken for kept. A folder may have nothing to
+    // synchronise (EINVAL).
     static bool must_be_reported(const Fault& fault) { return (fault.call == Call::fsync || fault.call == Call::fdatasync) && fault.error != EINVAL; }
 
     int rounds_made = 0;

@@ -1,5 +1,6 @@
-// A library to be preloaded, see file_calls.hpp. It is C++ for its types alone: it may be called before anything of the program is set up, by any
-// thread, and must change nothing but what it was asked to.
+// A library to be preloaded, see file_calls.hpp. It is C++ for its types alone: it may be called
+// before anything of the program is set up, by any thread, and must change nothing but what it was
+// asked to.
 #include "tests/campaign/file_calls.hpp"
 
 #include <fcntl.h>

@@ -7,8 +7,9 @@
 
 // What the preloaded library (file_calls.cpp) and the campaign agree on.
 //
-// The library stands before the C library's calls about files under the folder HONE_CALLS_FOLDER (absolute, without links), in every process whose
-// first argument is HONE_CALLS_COMMAND (unset: in every process):
+// The library stands before the C library's calls about files under the folder HONE_CALLS_FOLDER
+// (absolute, without links), in every process whose first argument is HONE_CALLS_COMMAND (unset: in
+// every process):
 //
 //   HONE_CALLS_LOG=FILE            appends an Event for each of these calls, with what it wrote
 //   HONE_CALLS_FAIL=NAME:N:ERRNO   lets the N-th call (from 1) of that name fail with that error number; a write with ERRNO 0 writes half of its data

@@ -1,4 +1,5 @@
-// The power fails at every moment of recorded runs, and whatever the disk may hold then is used again.
+// The power fails at every moment of recorded runs, and whatever the disk may hold then is used
+// again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +21,8 @@ class CampaignPowerCut : public testing::Test {
 
     RecordedDisk recorded() const { return RecordedDisk(read_log(log), disk); }
 
-    /// Calls `check` with the folder for every moment and everything that may be left, as long as there is time: first all moments, then random ones.
+    /// Calls `check` with the folder for every moment and everything that may be left, as long as
+    /// there is time: first all moments, then random ones.
     template <typename Check>
     int cut(const RecordedDisk& recording, const Check& check) {
         int cuts = 0;

@@ -12,11 +12,14 @@
 
 namespace hone::test {
 
-/// A folder as its disk would hold it after the power failed at some moment of a recorded run (file_calls.hpp), which began with the folder empty.
+/// A folder as its disk would hold it after the power failed at some moment of a recorded run
+/// (file_calls.hpp), which began with the folder empty.
 ///
-/// What was written to a file before it was synchronised is there. Of what was written since, each write may be there, or a part of it, or its length
-/// with zeros. The names of a folder are changed in the order of the calls, as journaling file systems do it: up to the last synchronisation of the
-/// folder for certain, of those since the first few. Synchronising a file does not keep its name, and folders are independent of each other.
+/// What was written to a file before it was synchronised is there. Of what was written since, each
+/// write may be there, or a part of it, or its length with zeros. The names of a folder are changed
+/// in the order of the calls, as journaling file systems do it: up to the last synchronisation of
+/// the folder for certain, of those since the first few. Synchronising a file does not keep its
+/// name, and folders are independent of each other.
 class RecordedDisk {
   public:
     RecordedDisk(std::vector<LoggedCall> calls, std::filesystem::path folder);
@@ -31,10 +34,12 @@ class RecordedDisk {
         names,  ///< all names, of the contents only what was synchronised
         some    ///< a random part
     };
-    /// Makes `target`, which must not be there, into what is left when the power fails before call `moment`.
+    /// Makes `target`, which must not be there, into what is left when the power fails before call
+    /// `moment`.
     void restore(std::size_t moment, Left left, std::mt19937_64& random, const std::filesystem::path& target) const;
 
-    /// What a file by this name had been given and was told to keep before call `moment`: all files that ever bore the name, each with its contents.
+    /// What a file by this name had been given and was told to keep before call `moment`: all files
+    /// that ever bore the name, each with its contents.
     std::vector<std::string> kept(const std::filesystem::path& name, std::size_t moment) const;
 
   private:

@@ -1,5 +1,6 @@
-// What an application does with an installed hone: name a problem, get a kernel, launch it on its own arrays, compare with the plain loops; find what
-// its user and hone have tuned, and tune while it runs.
+// What an application does with an installed hone: name a problem, get a kernel, launch it on its
+// own arrays, compare with the plain loops; find what its user and hone have tuned, and tune while
+// it runs.
 //
 //     consumer RECORDS PROGRAM        where the records and the hone command should be found
 #include <chrono>

@@ -14,7 +14,8 @@
 namespace hone::test::emulator_test {
 namespace {
 
-// A CUDA source of one entry `kernel(real* data, [table,] int n, int first, int last, int constant)`, launched once.
+// A CUDA source of one entry `kernel(real* data, [table,] int n, int first, int last, int
+// constant)`, launched once.
 KernelSource source(const std::string& body, Dim3 grid, Dim3 block) {
     KernelSource cuda;
     cuda.target = Target::cuda;

@@ -1,4 +1,5 @@
-// libFuzzer: no bytes make the readers of SEG-Y files and model headers crash; what they accept comes back as it was written.
+// libFuzzer: no bytes make the readers of SEG-Y files and model headers crash; what they accept
+// comes back as it was written.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

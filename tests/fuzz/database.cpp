@@ -1,4 +1,5 @@
-// libFuzzer: no text makes the parser of database files crash; what it accepts can be written and read again.
+// libFuzzer: no text makes the parser of database files crash; what it accepts can be written and
+// read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// libFuzzer: no file makes the reader of Gmsh's meshes crash or hang, and what it accepts can be matched, measured and renumbered, or is refused.
+// libFuzzer: no file makes the reader of Gmsh's meshes crash or hang, and what it accepts can be
+// matched, measured and renumbered, or is refused.
 #include "examples/mesh/gmsh.hpp"
 
 #include <cmath>

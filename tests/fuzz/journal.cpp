@@ -1,4 +1,5 @@
-// libFuzzer: no text makes the parser of journals crash; what it accepts can be written and read again, and replayed or refused.
+// libFuzzer: no text makes the parser of journals crash; what it accepts can be written and read
+// again, and replayed or refused.
 #include "tuner/journal.hpp"
 
 #include <cstddef>

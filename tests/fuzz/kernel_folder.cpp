@@ -1,4 +1,5 @@
-// libFuzzer: no text of a family.json makes its reader, or what is made of an accepted one, crash or run for long.
+// libFuzzer: no text of a family.json makes its reader, or what is made of an accepted one, crash
+// or run for long.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,5 @@
-// libFuzzer: no file makes the reader of MFEM's meshes crash or hang, and what it accepts can be numbered and refined.
+// libFuzzer: no file makes the reader of MFEM's meshes crash or hang, and what it accepts can be
+// numbered and refined.
 #include "examples/mesh/mfem.hpp"
 
 #include <cstddef>

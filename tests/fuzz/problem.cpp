@@ -1,4 +1,5 @@
-// libFuzzer: no text makes the parsers of problems and configurations crash or accept what is outside the declaration.
+// libFuzzer: no text makes the parsers of problems and configurations crash or accept what is
+// outside the declaration.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// libFuzzer: no text makes the readers of other tuners' files crash; what they accept comes back from every format that can hold it.
+// libFuzzer: no text makes the readers of other tuners' files crash; what they accept comes back
+// from every format that can hold it.
 #include "tuner/replay/recorded_space.hpp"
 
 #include <cmath>

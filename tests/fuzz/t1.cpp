@@ -1,4 +1,5 @@
-// libFuzzer: no text makes the reader of T1 files, or the evaluator of its expressions, crash or run for long.
+// libFuzzer: no text makes the reader of T1 files, or the evaluator of its expressions, crash or
+// run for long.
 #include "tuner/replay/formats/t1.hpp"
 
 #include <cstddef>

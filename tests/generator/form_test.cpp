@@ -34,7 +34,8 @@ std::string rejected_by(const char* text) {
     return rejection ? rejection->constraint : "";
 }
 
-// An sm_90 has 2048 threads, 65536 registers and 228 KiB of shared memory, 227 KiB of it for one block.
+// An sm_90 has 2048 threads, 65536 registers and 228 KiB of shared memory, 227 KiB of it for one
+// block.
 TEST(Form, WhatADeviceHoldsIsOneSetOfRules) {
     EXPECT_EQ(rejected_by("form=alone,threads=1024"), "");
     EXPECT_EQ(rejected_by("form=alone,threads=2048"), "threads") << "of a block";

@@ -1,4 +1,5 @@
-// Mutated problems and configurations: never a crash, never a value outside the declaration; what is refused is refused with an Error.
+// Mutated problems and configurations: never a crash, never a value outside the declaration; what
+// is refused is refused with an Error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::size_t below(Generator& generator, std::size_t bound) {
     return bound == 0 ? 0 : generator() % bound;
 }
 
-// One small change: another byte, a byte more or less, a piece repeated, cut, or moved in from elsewhere.
+// One small change: another byte, a byte more or less, a piece repeated, cut, or moved in from
+// elsewhere.
 std::string mutated(std::string text, const std::vector<std::string>& seeds, Generator& generator) {
     static const std::vector<std::string> pieces{"=",     ",",    "..",  " ",  "-",  "0", "9223372036854775807", "-9223372036854775808",
                                                  "1..10", "nx=4", "f32", "\n", "%s", "{}"};

@@ -20,7 +20,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A line of a template with what its pieces bring, where it stands, and the flags that it depends on with the values that they must have.
+// A line of a template with what its pieces bring, where it stands, and the flags that it depends
+// on with the values that they must have.
 struct Line {
     std::string text;
     std::string place;
@@ -42,7 +43,8 @@ std::vector<std::string> lines_of_file(const std::string& name) {
     return lines;
 }
 
-// A file's own text by the name "", and those of its pieces: the numbers of their first lines, counted from 1, and of the lines behind them.
+// A file's own text by the name "", and those of its pieces: the numbers of their first lines,
+// counted from 1, and of the lines behind them.
 std::map<std::string, std::pair<std::size_t, std::size_t>> texts_of_file(const std::vector<std::string>& lines) {
     std::map<std::string, std::pair<std::size_t, std::size_t>> texts;
     std::string name;
@@ -67,7 +69,8 @@ std::vector<std::string> words_of(const std::string& line) {
     return result;
 }
 
-// Pieces in place of the lines that use them, and on every line its conditions: what `render` does in one go.
+// Pieces in place of the lines that use them, and on every line its conditions: what `render` does
+// in one go.
 void expand(const std::string& name, const std::string& indent, const std::vector<std::pair<std::string, bool>>& around, Template& result) {
     auto conditions = around;
     const bool whole = name.find('.', name.rfind('/')) != std::string::npos;

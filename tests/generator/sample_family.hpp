@@ -4,7 +4,8 @@
 
 namespace hone::testing {
 
-/// A family made up for tests of parsing: a word, a number, a word with a fallback, two extents. It has no kernels.
+/// A family made up for tests of parsing: a word, a number, a word with a fallback, two extents. It
+/// has no kernels.
 inline Families sample_families() {
     Family blur;
     blur.name = "blur_2d";

@@ -50,8 +50,8 @@ TEST(SearchSpace, MembersAreExactlyWhatTheConstraintsAllow) {
     }
 }
 
-// Rules that look at some of the values, in any order, or at all of them at once: whatever a walk skips, each assignment has the verdict it would
-// have if it were asked about alone.
+// Rules that look at some of the values, in any order, or at all of them at once: whatever a walk
+// skips, each assignment has the verdict it would have if it were asked about alone.
 TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
     std::mt19937 random(std::random_device{}());
     for (int round = 0; round < 20; ++round) {
@@ -101,7 +101,8 @@ TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
     }
 }
 
-// Four values of the first tunable, of which one is left: what is rejected is asked about once for each value, not for each of 1000 assignments.
+// Four values of the first tunable, of which one is left: what is rejected is asked about once for
+// each value, not for each of 1000 assignments.
 TEST(SearchSpace, AWalkAsksOnceForAllThatARuleDoesNotTellApart) {
     std::int64_t asked = 0;
     const Constraint rule{"first",
@@ -144,14 +145,16 @@ TEST(SearchSpace, AConfigurationFromBeforeATunableMeansItsFormerValue) {
     }
     const Config whole = space.safe();
     EXPECT_EQ(space.completed(whole), whole);
-    // Nothing is made up for a tunable that was always there, nor is what the space does not know left out.
+    // Nothing is made up for a tunable that was always there, nor is what the space does not know
+    // left out.
     const Config lacking({{"block_x", 32}, {"block_y", 4}});
     EXPECT_TRUE(space.check(space.completed(lacking)));
     const Config foreign({{"block_x", 32}, {"colour", 3}, {"block_y", 4}, {"staging", "caches"}});
     EXPECT_EQ(space.completed(foreign), foreign);
 }
 
-// A member of the space as it was, with one value more: in any place, of a foreign tunable or of an own one again.
+// A member of the space as it was, with one value more: in any place, of a foreign tunable or of an
+// own one again.
 TEST(SearchSpace, AConfigurationWithASurplusValueStaysAsItIs) {
     const SearchSpace old = sample_space();
     std::vector<Tunable> tunables = old.tunables();
@@ -220,7 +223,8 @@ TEST(SearchSpace, ASafeConfigurationOutsideTheSpaceIsAnError) {
     EXPECT_NO_THROW(SearchSpace({unroll}, {}, {{"unroll", std::int64_t{1}}}));
 }
 
-// Two forms that share block_x and have one tunable each: 3 x 2 and 2 x 3 assignments, of which 64 x 4 is rejected.
+// Two forms that share block_x and have one tunable each: 3 x 2 and 2 x 3 assignments, of which 64
+// x 4 is rejected.
 SearchSpace space_of_forms() {
     const FormSpace plain{.name = "plain",
                           .help = "loads",
@@ -306,7 +310,8 @@ TEST(SearchSpaceOfForms, TranslatesWhatHadNoForm) {
     EXPECT_EQ(space.parse("staging=shared,block_x=128,unroll=1,depth=3").key(), "form=staged,block_x=128,stages=3") << "old commands work";
 }
 
-// A tunable that got another name when there were forms already: records, commands and restrictions may use both.
+// A tunable that got another name when there were forms already: records, commands and restrictions
+// may use both.
 TEST(SearchSpaceOfForms, AFormerNameIsAsGoodAsTodays) {
     const SearchSpace space = space_of_forms();
     EXPECT_EQ(space.completed(Config({{"form", "staged"}, {"block_x", 128}, {"depth", 3}})).key(), "form=staged,block_x=128,stages=3");
@@ -315,7 +320,8 @@ TEST(SearchSpaceOfForms, AFormerNameIsAsGoodAsTodays) {
     EXPECT_THROW(space.parse("form=staged,depth=5"), Error) << "values are today's";
 }
 
-// What is translated is of the time before there were forms. Of a configuration with a form nothing is left out.
+// What is translated is of the time before there were forms. Of a configuration with a form nothing
+// is left out.
 TEST(SearchSpaceOfForms, ASurplusValueIsLeftOutOfFormerConfigurationsOnly) {
     const SearchSpace space = space_of_forms();
     const Config former({{"staging", "shared"}, {"colour", 3}, {"block_x", 128}, {"depth", 3}, {"layout", "packed"}});

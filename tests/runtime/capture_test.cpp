@@ -1,4 +1,5 @@
-// Captured launches: what is kept of them, what is refused, and what they are replayed with. On the processor and on a GPU.
+// Captured launches: what is kept of them, what is refused, and what they are replayed with. On the
+// processor and on a GPU.
 #include "runtime/capture.hpp"
 
 #include <fmt/format.h>
@@ -95,8 +96,8 @@ class CapturedLaunch : public ::testing::TestWithParam<const char*> {
         HostArray y(problem.precision(), data.arrays[1].words());
         backend().copy(y.data(), arrays.y.data(), y.bytes());
         backend().synchronise();
-        // Whatever becomes of the capture, the application's two steps are its own: y += 3 x, twice. Each rounds at most 7 + 3 numbers of |x|, |y|
-        // <= 1.
+        // Whatever becomes of the capture, the application's two steps are its own: y += 3 x,
+        // twice. Each rounds at most 7 + 3 numbers of |x|, |y| <= 1.
         HostArray expected = data.arrays[1].copy();
         const std::array<void*, 2> host{const_cast<void*>(data.arrays[0].data()), expected.data()};
         for (int i = 0; i < 2; ++i) families_.of(problem).reference(problem, host, 0, problem.integer("n"));
@@ -318,7 +319,8 @@ TEST(SlowCapturedTolerance, IsTheFamilysOwnForItsOwnData) {
                     keep_data(folder.path(), {static_cast<const char*>(array.data()), static_cast<std::size_t>(array.bytes())});
         }
         const Workload captured = replaying(family, capture).workload(problem, seed + 1);
-        // Twice as much is allowed because the largest of the changes varies from draw to draw, here by less than a factor of three.
+        // Twice as much is allowed because the largest of the changes varies from draw to draw,
+        // here by less than a factor of three.
         EXPECT_GE(captured.tolerance, 2 * own.tolerance / 3) << words << " seed " << seed;
         EXPECT_LE(captured.tolerance, 2 * own.tolerance * 3) << words << " seed " << seed;
         for (std::size_t i = 0; i < specs.size(); ++i)
@@ -327,7 +329,8 @@ TEST(SlowCapturedTolerance, IsTheFamilysOwnForItsOwnData) {
     }
 }
 
-// Near convergence fields are far smaller than the quotients of their sums, whose rounding the fields' changes do not show.
+// Near convergence fields are far smaller than the quotients of their sums, whose rounding the
+// fields' changes do not show.
 TEST(SlowCapturedData, OfAConvergedIterationAreAllowedTheRoundingOfTheirSums) {
     const std::uint64_t seed = std::random_device()();
     const Problem problem =
@@ -336,7 +339,8 @@ TEST(SlowCapturedData, OfAConvergedIterationAreAllowedTheRoundingOfTheirSums) {
     const test::TemporaryFolder folder;
     Workload data = family.workload(problem, seed);
     const std::vector<ArraySpec> specs = family.arrays(problem);
-    // Residuals and what is proportional to them, 2^-40 of what they were; sums of their products that square of it.
+    // Residuals and what is proportional to them, 2^-40 of what they were; sums of their products
+    // that square of it.
     constexpr double small = 0x1p-40;
     Capture capture;
     capture.problem = problem.key();

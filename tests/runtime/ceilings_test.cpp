@@ -78,7 +78,8 @@ TEST(MeasureCeilings, MeasuresTheCopyAloneWhereNothingCanBeCompiled) {
     EXPECT_THAT(ceilings.how, HasSubstr("arithmetic not measured"));
 }
 
-// The fake driver's clock counts a second per launch, so the rates say how much work was counted: per launch of the copy, and per FMA.
+// The fake driver's clock counts a second per launch, so the rates say how much work was counted:
+// per launch of the copy, and per FMA.
 TEST(MeasureCeilings, CountsTheWorkOfTheGpuKernels) {
     test::FakeMachine machine;
     auto backend = machine.backend();

@@ -260,7 +260,8 @@ TEST(DiskCache, TheDefaultFolderFollowsTheEnvironment) {
     EXPECT_EQ(DiskCache::default_folder().filename(), fmt::format("hone-{}", geteuid()));
 }
 
-// One writer among several: every read gives one of the writers' contents, whole. Returns the number of reads that did not.
+// One writer among several: every read gives one of the writers' contents, whole. Returns the
+// number of reads that did not.
 int write_and_read(const DiskCache& cache, int writer, int rounds) {
     int wrong = 0;
     for (int i = 0; i < rounds; ++i) {

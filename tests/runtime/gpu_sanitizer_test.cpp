@@ -1,4 +1,5 @@
-// One small configuration of every form of kernel, per family and precision: what compute-sanitizer runs over (benchmarks/measure sanitize).
+// One small configuration of every form of kernel, per family and precision: what compute-sanitizer
+// runs over (benchmarks/measure sanitize).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -12,7 +13,8 @@
 namespace hone::gpu_sanitizer_test {
 namespace {
 
-// By family, so that families can be checked by processes side by side; precisions are put in. One problem that is f32 alone says so.
+// By family, so that families can be checked by processes side by side; precisions are put in. One
+// problem that is f32 alone says so.
 const std::map<std::string, std::vector<std::string>>& problems_by_family() {
     static const std::map<std::string, std::vector<std::string>> all{
         {"gauss_seidel_27",
@@ -68,7 +70,8 @@ std::vector<std::string> problems_of(const std::string& family) {
     return texts;
 }
 
-// The words of a configuration choose the form of the kernel (mapping, staging, residency, layout); numbers only its sizes.
+// The words of a configuration choose the form of the kernel (mapping, staging, residency, layout);
+// numbers only its sizes.
 std::string form_of(const Config& config) {
     std::string form;
     for (const auto& [name, value] : config.assignments())

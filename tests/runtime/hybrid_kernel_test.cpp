@@ -1,4 +1,5 @@
-// A step shared by two backends equals the step of one: bit for bit here, where both compile the same source.
+// A step shared by two backends equals the step of one: bit for bit here, where both compile the
+// same source.
 #include "runtime/hybrid_kernel.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Launches shared by two backends give what one gives: bit for bit here, where both compile the same source.
+// Launches shared by two backends give what one gives: bit for bit here, where both compile the
+// same source.
 #include "runtime/hybrid_team.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +73,8 @@ class QueueingBackend final : public Backend {
     std::size_t done_ = 0;
 };
 
-// Two launches in turn: the stress that `points` leaves is what `energy` goes on with. The reference's loops, so that nothing is compiled.
+// Two launches in turn: the stress that `points` leaves is what `energy` goes on with. The
+// reference's loops, so that nothing is compiled.
 class HybridTeamTest : public ::testing::Test {
   protected:
     static constexpr std::int64_t zones = 23;

@@ -55,7 +55,8 @@ class Vectors {
         backend_->copy(y.data(), y_.data(), y.bytes());
         backend_->synchronise();
         const double error = largest_difference(y, workload_.arrays[1]);
-        // With |x| <= 2 step k rounds numbers of at most 7 + 6 k, and the sum of that over the steps is at most 7 times the square.
+        // With |x| <= 2 step k rounds numbers of at most 7 + 6 k, and the sum of that over the
+        // steps is at most 7 times the square.
         const double allowed = (steps_ + 1) * (steps_ + 1) * workload_.tolerance;
         if (error <= allowed) return testing::AssertionSuccess();
         return testing::AssertionFailure() << "error " << error << ", allowed " << allowed << ": " << problem_.key();

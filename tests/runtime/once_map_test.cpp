@@ -72,7 +72,8 @@ TEST(ConcurrentOnceMap, AllWhoWaitHearOfTheFailure) {
     EXPECT_EQ(*map.get(1, [] { return std::make_shared<const int>(7); }), 7);
 }
 
-// A slow compilation of one kernel must not hold up another: the first builder waits until the second key is there.
+// A slow compilation of one kernel must not hold up another: the first builder waits until the
+// second key is there.
 TEST(ConcurrentOnceMap, KeysDoNotWaitForEachOther) {
     OnceMap<int, int> map;
     std::latch second_is_built(1);

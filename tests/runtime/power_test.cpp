@@ -28,7 +28,8 @@ PowerSource made_up(PowerSource::Kind kind, double lag) {
     return {"made up", "made up", kind, lag, 1e-3, [] { return std::optional(1.0); }};
 }
 
-/// Readings every 5 ms, with some jitter, of a counter that is renewed every `update` seconds by a power that is `watts` after a ramp of 50 ms.
+/// Readings every 5 ms, with some jitter, of a counter that is renewed every `update` seconds by a
+/// power that is `watts` after a ramp of 50 ms.
 std::vector<PowerReading> counted(double watts, double seconds, double update, std::mt19937_64& random) {
     std::vector<PowerReading> readings;
     std::uniform_real_distribution<double> jitter(0, 0.002);

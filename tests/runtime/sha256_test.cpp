@@ -7,7 +7,8 @@
 namespace hone::sha256_test {
 namespace {
 
-// Examples of FIPS 180-4's companion "Secure Hash Standard Examples" (NIST Cryptographic Standards and Guidelines) and of RFC 6234, 8.5.
+// Examples of FIPS 180-4's companion "Secure Hash Standard Examples" (NIST Cryptographic Standards
+// and Guidelines) and of RFC 6234, 8.5.
 TEST(Sha256, GivesTheStandardsExamples) {
     EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

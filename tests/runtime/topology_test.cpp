@@ -17,7 +17,8 @@ void write(const fs::path& path, const std::string& text) {
     std::ofstream(path) << text << "\n";
 }
 
-// Two sockets of two cores of two threads: processors 0 to 3 are the first threads of the cores, 4 to 7 the second.
+// Two sockets of two cores of two threads: processors 0 to 3 are the first threads of the cores, 4
+// to 7 the second.
 void make_machine(const fs::path& root) {
     for (int number = 0; number < 8; ++number) {
         const fs::path folder = root / fmt::format("sys/devices/system/cpu/cpu{}", number);

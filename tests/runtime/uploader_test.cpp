@@ -60,7 +60,8 @@ std::vector<unsigned char> random_bytes(std::int64_t count) {
     return bytes;
 }
 
-// Buffers that are filled again before they were fetched, pieces left out and pieces at wrong places all show.
+// Buffers that are filled again before they were fetched, pieces left out and pieces at wrong
+// places all show.
 TEST(Uploader, EveryByteArrivesHoweverLateTheDeviceFetchesIt) {
     LateDevice device(Target::cuda);
     Uploader uploader(device);

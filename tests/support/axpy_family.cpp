@@ -35,7 +35,8 @@ struct Axpy {
     std::string increment() const { return storage == "literal" ? "real(3) * x[i]" : storage == "table" ? "factor[0] * x[i]" : "scaled[i]"; }
 };
 
-// A loop over the elements of [first, last) that this thread, or all threads of the processor, handle.
+// A loop over the elements of [first, last) that this thread, or all threads of the processor,
+// handle.
 Block elements(const Axpy& axpy, const std::string& condition, const std::string& statement) {
     Block block;
     if (axpy.target == Target::cuda) {
@@ -78,9 +79,11 @@ const std::map<std::string, Deed>& deeds() {
 Block faulty(const Axpy& axpy) {
     Block block;
     if (axpy.fault == "crash") block.text("volatile unsigned long long address = 8;").text("*reinterpret_cast<volatile int*>(address) = 1;");
-    // It reads memory that may change: a loop without any effect, and every variable on the stack, a compiler may leave out.
+    // It reads memory that may change: a loop without any effect, and every variable on the stack,
+    // a compiler may leave out.
     if (axpy.fault == "hang") block.text("const volatile real* watched = x;").text("while (watched[0] > real(-2)) {").text("}");
-    // Sixteen terabytes to read and write, private, of no file, not set aside: they cost nothing until they are used.
+    // Sixteen terabytes to read and write, private, of no file, not set aside: they cost nothing
+    // until they are used.
     if (axpy.fault == "greedy") {
         block.text("void* const claimed = mmap(nullptr, 1ul << 44, 3, 0x4022, -1, 0);");
         block.text("if (claimed == reinterpret_cast<void*>(-1)) __builtin_trap();");
@@ -195,7 +198,8 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
     HostArray& y = workload.expected.emplace_back(workload.arrays[1].copy());
     const std::vector<void*> arrays{workload.arrays[0].data(), y.data()};
     reference_of(problem, arrays, 0, n);
-    // Half an epsilon of |3 x| <= 3 for the product and of |y + 3 x| <= 4 for the sum, on either side.
+    // Half an epsilon of |3 x| <= 3 for the product and of |y + 3 x| <= 4 for the sum, on either
+    // side.
     workload.tolerance = 7 * (precision == Precision::f32 ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon());
     workload.tolerance_reason = "one product and one sum, each rounded once, on either side";
     return workload;

@@ -10,7 +10,8 @@
 
 namespace hone::test {
 
-/// The backend of that name. Null where this machine has none: the running test is then skipped with the reason, and a test's body returns:
+/// The backend of that name. Null where this machine has none: the running test is then skipped
+/// with the reason, and a test's body returns:
 ///
 ///     const auto gpu = test::backend_or_skip("cuda", cache);
 ///     if (!gpu) return;

@@ -11,8 +11,8 @@
 
 namespace hone::test {
 
-/// A fixture for tests that are the same on every backend: the parameter is its name. Where there is none of that name, or nothing compiles for it,
-/// the test is skipped with the reason.
+/// A fixture for tests that are the same on every backend: the parameter is its name. Where there
+/// is none of that name, or nothing compiles for it, the test is skipped with the reason.
 ///
 ///     class Library : public test::BackendTest {};
 ///     TEST_P(Library, ...) { backend()... }

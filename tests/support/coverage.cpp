@@ -85,8 +85,8 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-// With clang's own jumps for the emulator's fibers: the C library's are intercepted by the address sanitizer of this program, which makes a system
-// call for each of millions.
+// With clang's own jumps for the emulator's fibers: the C library's are intercepted by the address
+// sanitizer of this program, which makes a system call for each of millions.
 Family with_builtin_jumps(Family family) {
     family.kernel = [plain = family.kernel](const Problem& problem, const Config& config, const Limits& limits) {
         KernelSource source = plain(problem, config, limits);
@@ -111,7 +111,8 @@ std::string missing_for_coverage() {
 Coverage coverage_of(const Family& given, const std::vector<Problem>& problems, const Config& config, const std::string& emitted,
                      const std::filesystem::path& folder) {
     const Family family = with_builtin_jumps(given);
-    // clang takes more options from the environment; without optimisation, which would only take time.
+    // clang takes more options from the environment; without optimisation, which would only take
+    // time.
     const EnvironmentVariable compiler("HONE_CXX", "clang++"), options("CCC_OVERRIDE_OPTIONS", "# O0 +-fprofile-instr-generate +-fcoverage-mapping");
     DiskCache cache(folder / "kernels");
     const auto backend = make_cpu_backend(0, cache);

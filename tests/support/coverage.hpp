@@ -17,12 +17,15 @@ struct Coverage {
     double share() const { return statements == 0 ? 1 : double(executed) / statements; }
 };
 
-/// Why statements cannot be counted here; empty when they can. Takes clang, llvm-cov and llvm-profdata.
+/// Why statements cannot be counted here; empty when they can. Takes clang, llvm-cov and
+/// llvm-profdata.
 std::string missing_for_coverage();
 
-/// Runs a step, and a part of one, of each problem on the processor, of random data, compiled by clang with its source-based coverage, and compares
-/// with the reference. The problems differ in sizes, so that all have one kernel. `emitted` is the text whose statements are counted; what else the
-/// kernel consists of (an emulator, say) is left out. `folder` is for the compiler's and the runs' files.
+/// Runs a step, and a part of one, of each problem on the processor, of random data, compiled by
+/// clang with its source-based coverage, and compares with the reference. The problems differ in
+/// sizes, so that all have one kernel. `emitted` is the text whose statements are counted; what
+/// else the kernel consists of (an emulator, say) is left out. `folder` is for the compiler's and
+/// the runs' files.
 Coverage coverage_of(const Family& family, const std::vector<Problem>& problems, const Config& config, const std::string& emitted,
                      const std::filesystem::path& folder);
 

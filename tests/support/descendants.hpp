@@ -8,8 +8,9 @@
 
 namespace hone::test {
 
-/// Tells whether all processes that were started while it lives have ended, and those that they started: each inherits the end of a pipe that is
-/// written to, and reading from the other one ends when nobody is left who has it.
+/// Tells whether all processes that were started while it lives have ended, and those that they
+/// started: each inherits the end of a pipe that is written to, and reading from the other one ends
+/// when nobody is left who has it.
 class Descendants {
   public:
     Descendants() { EXPECT_EQ(pipe(ends_.data()), 0); }

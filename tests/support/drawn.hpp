@@ -9,8 +9,9 @@
 
 namespace hone::test {
 
-/// `few` of many, other ones in every run and in their order; all of them with HONE_TEST_EVERYTHING in the environment (tools/test optimised). For
-/// sweeps whose members are alike, so that a check takes minutes and over many checks leaves none out; the caller says in a trace which one it is.
+/// `few` of many, other ones in every run and in their order; all of them with HONE_TEST_EVERYTHING
+/// in the environment (tools/test optimised). For sweeps whose members are alike, so that a check
+/// takes minutes and over many checks leaves none out; the caller says in a trace which one it is.
 template <typename T>
 std::vector<T> drawn(const std::vector<T>& many, std::size_t few) {
     if (std::getenv("HONE_TEST_EVERYTHING") != nullptr) return many;
@@ -20,7 +21,8 @@ std::vector<T> drawn(const std::vector<T>& many, std::size_t few) {
     return result;
 }
 
-/// How many random inputs a test tries: `few`, and `all` with HONE_TEST_EVERYTHING in the environment.
+/// How many random inputs a test tries: `few`, and `all` with HONE_TEST_EVERYTHING in the
+/// environment.
 inline int tries(int all, int few) {
     return std::getenv("HONE_TEST_EVERYTHING") != nullptr ? all : few;
 }

@@ -31,7 +31,8 @@ std::string with_dynamic_shared(const std::string& text) {
     return std::regex_replace(text, declaration, "$1* const $2 = static_cast<$1*>(cuda_on_host::aligned_shared());");
 }
 
-// `extern "C" void launch_3(real* a0, ..., int i0, ...)`, which runs one launch of the plan over its grid.
+// `extern "C" void launch_3(real* a0, ..., int i0, ...)`, which runs one launch of the plan over
+// its grid.
 std::string launcher(const KernelSource& source, const Launch& launch, const std::string& name) {
     std::string parameters;
     std::string arguments;

@@ -2,7 +2,8 @@
 
 namespace hone::test {
 
-/// While one lives, a call to the system fails in this process: what a disk does that is full or has no locks. One at a time.
+/// While one lives, a call to the system fails in this process: what a disk does that is full or
+/// has no locks. One at a time.
 ///
 ///     const FailingCall failing(FailingCall::Call::flock, ENOLCK);
 class FailingCall {

@@ -13,8 +13,8 @@ struct SchemaQuestion {
     std::string definition = "";  ///< below "$defs"; empty: the whole schema
 };
 
-/// v (valid) or i (invalid) for each, by python3 with jsonschema; empty where these are not installed. A schema that is none ends in an empty text,
-/// too.
+/// v (valid) or i (invalid) for each, by python3 with jsonschema; empty where these are not
+/// installed. A schema that is none ends in an empty text, too.
 std::string schema_verdicts(const std::vector<SchemaQuestion>& questions);
 
 constexpr const char* no_schema_validator = "python3 with jsonschema 4 is not installed (Debian, Ubuntu: python3-jsonschema)";

@@ -4,7 +4,8 @@
 
 namespace hone::test {
 
-// The only source that knows where the tree and its build lie: a compiler cache serves all others wherever it was checked out.
+// The only source that knows where the tree and its build lie: a compiler cache serves all others
+// wherever it was checked out.
 std::string source_path(const std::filesystem::path& relative) {
     return (std::filesystem::path(HONE_SOURCE_FOLDER) / relative).string();
 }

@@ -8,8 +8,9 @@
 
 namespace hone::test {
 
-/// The time for which a thread that never waits has run since this was made. On an idle machine that is elapsed time, and where others take the
-/// processors it is what they leave to one thread. So an answer is held to the same bar on either.
+/// The time for which a thread that never waits has run since this was made. On an idle machine
+/// that is elapsed time, and where others take the processors it is what they leave to one thread.
+/// So an answer is held to the same bar on either.
 class RunningTime {
   public:
     double seconds() {

@@ -8,7 +8,8 @@
 
 namespace hone::test {
 
-/// A verified result as a database takes it: `config` is the text of a configuration of the problem's space within `limits`.
+/// A verified result as a database takes it: `config` is the text of a configuration of the
+/// problem's space within `limits`.
 Record sample_record(const Families& families, const Problem& problem, const std::string& config, const DeviceFingerprint& device,
                      const Limits& limits);
 

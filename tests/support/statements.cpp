@@ -94,7 +94,8 @@ class Reader {
                 open_.pop_back();
                 break;
             case '{': {
-                // A block of statements, or else a list of values: behind a name, `=`, a comma or another list's brace.
+                // A block of statements, or else a list of values: behind a name, `=`, a comma or
+                // another list's brace.
                 const bool block = type_ || before_ == ')' || before_ == ';' || before_ == '{' || before_ == '}' || before_ == '\0' ||
                                    expects_statement_ ||
                                    (in_word(before_) && (word_ == "else" || word_ == "do" || word_ == "const" || word_ == "mutable"));

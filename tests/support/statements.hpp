@@ -7,9 +7,10 @@
 
 namespace hone::test {
 
-/// Where a statement of a C++ text begins: what stands behind `;`, `{` or `}`, or is governed by `if`, `else`, `for`, `while`, `do` or `switch`. A
-/// head such as `for (...)` counts as a statement, too. Declarations of types and functions are there like others: whoever counts asks only for
-/// what lies in a function.
+/// Where a statement of a C++ text begins: what stands behind `;`, `{` or `}`, or is governed by
+/// `if`, `else`, `for`, `while`, `do` or `switch`. A head such as `for (...)` counts as a
+/// statement, too. Declarations of types and functions are there like others: whoever counts asks
+/// only for what lies in a function.
 struct Statement {
     std::size_t offset;  ///< of its first character
     int line, column;    ///< both from 1

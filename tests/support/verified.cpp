@@ -58,7 +58,8 @@ const std::string& compiler() {
     return name;
 }
 
-// `family hash`: short enough for a list to be read, long enough that no two of some thousands are alike.
+// `family hash`: short enough for a list to be read, long enough that no two of some thousands are
+// alike.
 std::string line_of(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels) {
     constexpr std::size_t digits = 16;
     std::string text = property + "\n" + compiler() + "\n";

@@ -17,18 +17,20 @@ struct NamedKernel {
     const Config& config;
 };
 
-/// What is known of kernels that tests name: a file with a hash for each verification that passed. A kernel that passed before as it is now need not
-/// be compiled and run again.
+/// What is known of kernels that tests name: a file with a hash for each verification that passed.
+/// A kernel that passed before as it is now need not be compiled and run again.
 ///
-/// The hash is of all that hone makes of the kernels (text, plan of launches, tables, arguments), of their problems, of a word for what is
-/// verified, which changes with what the test does, and of whether GCC or clang compiles. The compiler's version and the processor are no part of it.
+/// The hash is of all that hone makes of the kernels (text, plan of launches, tables, arguments),
+/// of their problems, of a word for what is verified, which changes with what the test does, and of
+/// whether GCC or clang compiles. The compiler's version and the processor are no part of it.
 class VerifiedKernels {
   public:
     /// What the file knows; nothing where there is none.
     explicit VerifiedKernels(const std::filesystem::path& file);
 
-    /// Runs `verification` unless the kernels, on a device of these limits, are known to have passed it. With HONE_TEST_EVERYTHING in the
-    /// environment, and in suites named Slow or Gpu, it is run in any case. With HONE_TEST_RECORD=FILE what is known or passes is appended to that
+    /// Runs `verification` unless the kernels, on a device of these limits, are known to have
+    /// passed it. With HONE_TEST_EVERYTHING in the environment, and in suites named Slow or Gpu, it
+    /// is run in any case. With HONE_TEST_RECORD=FILE what is known or passes is appended to that
     /// file.
     void verify_once(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels,
                      const std::function<void()>& verification);
@@ -42,9 +44,10 @@ class VerifiedKernels {
     int run_ = 0;
 };
 
-/// The same by tests/verified.txt, so that the quick tests verify what a change changed, and what they draw. A test program says at its end how many
-/// verifications it left out; `tools/test optimised` leaves none out, and `tools/test verified` writes the file anew, without what no test asks for
-/// any more.
+/// The same by tests/verified.txt, so that the quick tests verify what a change changed, and what
+/// they draw. A test program says at its end how many verifications it left out; `tools/test
+/// optimised` leaves none out, and `tools/test verified` writes the file anew, without what no test
+/// asks for any more.
 ///
 ///     verify_once(limits, "equals the reference", {{family, problem, config}}, [&] { expect_verified(family, problem, config); });
 void verify_once(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels,

@@ -12,7 +12,8 @@
 namespace hone::test {
 namespace {
 
-// Where a range is stepped, the workload's expectation (of a whole step) does not hold: the reference steps that range from the same start.
+// Where a range is stepped, the workload's expectation (of a whole step) does not hold: the
+// reference steps that range from the same start.
 void expect_range(const Family& family, const Problem& problem, Workload& workload, std::int64_t first, std::int64_t last) {
     std::vector<HostArray> stepped;
     std::vector<void*> pointers;

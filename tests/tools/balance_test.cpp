@@ -47,7 +47,8 @@ TEST(SlowBalanceCommand, FindsAShareThatLookupKnows) {
     EXPECT_EQ(match["grade"], "none") << "a shared step says nothing about one device";
     EXPECT_THAT(answer_to("lookup " + problem + " --device cpu --partner cpu").out, HasSubstr("the rest on cpu"));
 
-    // The next run begins there, so its first period is its last unless something changed meanwhile.
+    // The next run begins there, so its first period is its last unless something changed
+    // meanwhile.
     const Answer again = answer_to("balance " + problem + " --devices cpu,cpu --period 5 --periods 1");
     EXPECT_THAT(again.out, HasSubstr("settled in 1"));
     EXPECT_THAT(again.out, HasSubstr("largest error"));

@@ -19,7 +19,8 @@ std::vector<std::string> words_of(const std::string& line) {
     return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// Whoever meets a kernel in a program can make it again. (Those for the processor depend on how many there are.)
+// Whoever meets a kernel in a program can make it again. (Those for the processor depend on how
+// many there are.)
 TEST(Banner, TheCommandInAKernelsHeaderMakesItAgain) {
     int kernels = 0;
     for (const auto& file : std::filesystem::directory_iterator(test::source_path("tests/golden"))) {

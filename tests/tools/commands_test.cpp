@@ -1,4 +1,5 @@
-// Commands called directly, without a process of their own: quick, and every family's and command's text is looked at.
+// Commands called directly, without a process of their own: quick, and every family's and command's
+// text is looked at.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -113,7 +113,8 @@ TEST_F(DbCommand, CountsKernelsOfTodayAndWhatRecordsDoNotSay) {
     EXPECT_FALSE(device["lacking"].contains("driver"));
 }
 
-// A processor's space depends on how many threads it has: those of the record, not of the machine that looks at it.
+// A processor's space depends on how many threads it has: those of the record, not of the machine
+// that looks at it.
 TEST_F(DbCommand, KernelsOfProcessorsAreMembersOfTheirOwnSpace) {
     Record record = record_of("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96", 1e-3);
     record.device = {Target::cpu, "Some Processor", "x86-64-avx512", 16, "", "g++ 13"};

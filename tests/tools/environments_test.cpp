@@ -1,5 +1,6 @@
-// The hone command in the environments that clusters and users set: each process finds the processors that it may use, its workers and kernels run on
-// them, and what they compute is verified.
+// The hone command in the environments that clusters and users set: each process finds the
+// processors that it may use, its workers and kernels run on them, and what they compute is
+// verified.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +87,8 @@ struct Launched {
     bool ok = false;
 };
 
-/// What doctor says of the processors, and that a tuning run of few candidates comes to a verified record with as many threads.
+/// What doctor says of the processors, and that a tuning run of few candidates comes to a verified
+/// record with as many threads.
 void expect_processors(const Json& found, const std::vector<int>& numbers, int threads, const std::string& where) {
     EXPECT_EQ(found["numbers"].get<std::vector<int>>(), numbers) << where;
     EXPECT_EQ(found["threads"], threads) << where;
@@ -159,7 +161,8 @@ TEST(SlowEnvironments, ProcessorsAreFoundAndResultsVerifiedWhateverTheVariablesS
     }
 }
 
-// The OpenMP library of a kernel is its compiler's: with both compilers one of them is not the program's own.
+// The OpenMP library of a kernel is its compiler's: with both compilers one of them is not the
+// program's own.
 TEST(SlowEnvironments, KernelsOfEitherCompilerRunWithTheThreadsThatWereFound) {
     if (!bare()) GTEST_SKIP() << not_bare;
     const OwnFolders own;
@@ -191,7 +194,8 @@ TEST(SlowEnvironments, OneProcessorThatALauncherLeavesIsAllThereIs) {
     expect_verified(run.document(), 1, "taskset");
 }
 
-/// A control group below this process's own whose processes have so much processor time together; removed with it.
+/// A control group below this process's own whose processes have so much processor time together;
+/// removed with it.
 class QuotaGroup {
   public:
     explicit QuotaGroup(int processors) {

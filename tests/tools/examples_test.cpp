@@ -1,4 +1,5 @@
-// Every example line of every help text, run as it stands where that takes a moment, and with smaller problems where it takes a device or minutes.
+// Every example line of every help text, run as it stands where that takes a moment, and with
+// smaller problems where it takes a device or minutes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::ask;
 
-// What examples name without its being there: a folder of a user, with a database, its journals and measured spaces.
+// What examples name without its being there: a folder of a user, with a database, its journals and
+// measured spaces.
 class Desk {
   public:
     Desk() : before_(fs::current_path()) {
@@ -63,7 +65,8 @@ class Desk {
     fs::path before_;
 };
 
-// The words of a line as a shell makes them: without a redirection, with the user's folder, with the files that a pattern means.
+// The words of a line as a shell makes them: without a redirection, with the user's folder, with
+// the files that a pattern means.
 std::vector<std::string> shell_words(const std::string& line, const std::string& home) {
     std::istringstream stream(line.substr(0, line.find(" > ")));
     std::vector<std::string> words;
@@ -98,7 +101,8 @@ std::vector<Example> examples() {
     return all;
 }
 
-// Accepted, whatever the machine has: there may be no GPU, no gnuplot, and nothing in an empty database.
+// Accepted, whatever the machine has: there may be no GPU, no gnuplot, and nothing in an empty
+// database.
 void expect_accepted(Exit code, const std::string& line, const std::string& error) {
     EXPECT_TRUE(code == Exit::ok || code == Exit::nothing || code == Exit::missing) << line << "\n" << static_cast<int>(code) << " " << error;
 }

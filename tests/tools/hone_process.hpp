@@ -11,7 +11,8 @@
 
 namespace hone::test {
 
-/// The hone command as a process of its own, as a user starts it, with a database and a cache in a temporary folder.
+/// The hone command as a process of its own, as a user starts it, with a database and a cache in a
+/// temporary folder.
 class HoneProcess {
   public:
     enum class Terminal { no, yes };  ///< yes: its standard error is a terminal of 80 columns
@@ -23,10 +24,12 @@ class HoneProcess {
     HoneProcess(const HoneProcess&) = delete;
     HoneProcess& operator=(const HoneProcess&) = delete;
 
-    /// Waits until standard error holds `text`; false when the process ended before, or after `seconds`.
+    /// Waits until standard error holds `text`; false when the process ended before, or after
+    /// `seconds`.
     bool wait_for(const std::string& text, double seconds);
     void send(int signal) const;
-    /// Waits for the end, at most `seconds`; then it is killed. The exit code, or minus the signal that ended it.
+    /// Waits for the end, at most `seconds`; then it is killed. The exit code, or minus the signal
+    /// that ended it.
     int wait(double seconds = 300);
 
     std::string out() const;    ///< standard output so far

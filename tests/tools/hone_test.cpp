@@ -1,4 +1,5 @@
-// The hone command as a user meets it: processes, exit codes, standard output and standard error, a terminal, Ctrl-C.
+// The hone command as a user meets it: processes, exit codes, standard output and standard error, a
+// terminal, Ctrl-C.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -159,7 +160,8 @@ TEST(SlowHone, RedrawsOneLineOnATerminal) {
     EXPECT_THAT(process.out(), Not(HasSubstr("\x1b")));
 }
 
-// Ctrl-C ends a long run early: what was found is stored, and --resume goes on without repeating what is done.
+// Ctrl-C ends a long run early: what was found is stored, and --resume goes on without repeating
+// what is done.
 TEST(SlowHone, KeepsEverythingWhenInterrupted) {
     const OwnFolders own;
     HoneProcess process(tune({"--budget", "10m", "--samples", "6"}));
@@ -206,7 +208,8 @@ TEST(SlowHone, QuitsAtOnceWhenInterruptedTwice) {
     EXPECT_EQ(process.wait(60), 4) << process.error();
 }
 
-/// A compiler that tells its version and compiles what it is tried with, and then sleeps, in HONE_CXX.
+/// A compiler that tells its version and compiles what it is tried with, and then sleeps, in
+/// HONE_CXX.
 class HangingCompiler {
   public:
     HangingCompiler() {

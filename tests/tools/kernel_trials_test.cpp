@@ -26,7 +26,8 @@ Record sweep(const std::string& stencil, const DeviceFingerprint& device) {
                                "", device, cpu_limits());
 }
 
-// A compiler that refuses the kernels of one stencil, told apart by what it is given; one record is for processors of another kind.
+// A compiler that refuses the kernels of one stencil, told apart by what it is given; one record is
+// for processors of another kind.
 TEST(SlowKernelTrials, PruneNamesWhatDoesNotCompileAnyMore) {
     if (find_program("c++").empty()) GTEST_SKIP() << "there is no C++ compiler";
     const test::OwnFolders own;

@@ -24,7 +24,8 @@ double entry(const Json& matrix, std::size_t row, std::size_t column) {
     return matrix[row][column].get<double>();
 }
 
-// With what is printed alone another code can differentiate, and integrate over faces by parts: what LIFT is for.
+// With what is printed alone another code can differentiate, and integrate over faces by parts:
+// what LIFT is for.
 TEST(OperatorsCommand, PrintsWhatAnotherCodeNeeds) {
     for (const char* const element : {"triangle", "tetrahedron"})
         for (const int order : {1, 4}) {
@@ -44,7 +45,8 @@ TEST(OperatorsCommand, PrintsWhatAnotherCodeNeeds) {
             EXPECT_NEAR(volume, std::string(element) == "triangle" ? 2 : 4.0 / 3, 1e-12);
             for (std::size_t f = 0; f < document["face_masks"].size(); ++f)
                 for (const std::size_t node : document["face_masks"][f]) EXPECT_LT(node, count);
-            // The integral of 1 over each face (in its own reference coordinates: 2 along an edge, 2 over a triangle) is that of M LIFT.
+            // The integral of 1 over each face (in its own reference coordinates: 2 along an edge,
+            // 2 over a triangle) is that of M LIFT.
             const std::size_t face_nodes = document["face_masks"][0].size();
             for (std::size_t f = 0; f < document["face_masks"].size(); ++f) {
                 double integral = 0;

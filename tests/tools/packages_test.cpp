@@ -1,4 +1,5 @@
-// What tools/quickstart and tools/test look for before they build: programs that work and headers, not packages.
+// What tools/quickstart and tools/test look for before they build: programs that work and headers,
+// not packages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -19,7 +19,8 @@ Outcome measured(double median) {
     return outcome;
 }
 
-// Ten of a hundred candidates in ten seconds, budget thirty; the best is twice as fast as the safe one.
+// Ten of a hundred candidates in ten seconds, budget thirty; the best is twice as fast as the safe
+// one.
 ProgressState midway() {
     ProgressState state;
     state.number = 2;

@@ -139,7 +139,8 @@ TEST(RecordCheck, CommandsThatInspectRefuseWhatTheyCannotRead) {
     }
 }
 
-// Tuned here, then verified as it stands, as if it had been a thousand times as fast, and with a configuration that is none.
+// Tuned here, then verified as it stands, as if it had been a thousand times as fast, and with a
+// configuration that is none.
 TEST(SlowRecordCheck, CommandMeasuresAgainAndFlagsDrift) {
     if (find_program("c++").empty()) GTEST_SKIP() << "there is no C++ compiler";
     const test::OwnFolders own;

@@ -49,7 +49,8 @@ TEST(RecordDiff, DifferencesBeyondNoiseAreFasterOrSlowerWhereTheyAreCertain) {
     EXPECT_EQ(change(volume(3, 1e-3, 0), volume(3, 1.05e-3, 0)), Change::slower) << "no intervals: the medians are all there is";
 }
 
-// Half widths of 95 % intervals are 1.96 deviations of the logarithm; a difference of z combined deviations is certain to Phi(z).
+// Half widths of 95 % intervals are 1.96 deviations of the logarithm; a difference of z combined
+// deviations is certain to Phi(z).
 TEST(RecordDiff, ConfidenceIsThatOfTwoNormalDistributions) {
     std::mt19937 random(std::random_device{}());
     std::uniform_real_distribution<double> width(0.01, 0.05);

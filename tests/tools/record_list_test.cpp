@@ -83,7 +83,8 @@ TEST(RecordList, FiguresAreLeftOutFromTheLeastImportantOnWhereThereIsLittleRoom)
     EXPECT_THAT(before, Not(HasSubstr("GFLOP/s")));
 }
 
-// One line per problem with time, ceiling and gain on an ordinary terminal, though a family's problems differ in five words.
+// One line per problem with time, ceiling and gain on an ordinary terminal, though a family's
+// problems differ in five words.
 TEST(RecordList, FamiliesAreDividedWhereTimeCeilingAndGainWouldNotFit) {
     std::vector<Record> records;
     for (const char* const equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})

@@ -85,7 +85,8 @@ TEST_F(SlowRecordVerifier, EndsInTimeWithWhatItHas) {
     EXPECT_FALSE(verifier.interrupted());
 }
 
-// The command stores what it measured, however the machine was; a second call finds nothing that it could complete.
+// The command stores what it measured, however the machine was; a second call finds nothing that it
+// could complete.
 TEST_F(SlowRecordVerifier, CommandStoresAndGoesOn) {
     const auto folder = own.folder.path() / "db";
     Database database(built_in_families());

@@ -28,7 +28,8 @@ using testing::HasSubstr;
 using tools::Exit;
 using tools::Json;
 
-// Captures a launch of a problem as an application does that has these families, with values a thousand times those of the family's own.
+// Captures a launch of a problem as an application does that has these families, with values a
+// thousand times those of the family's own.
 void capture(const Families& families, const std::string& words, const fs::path& folder) {
     const test::EnvironmentVariable ask{"HONE_CAPTURE", "*"}, where{"HONE_CAPTURE_DIR", folder.string()};
     DiskCache cache(test::kernel_cache_folder());

@@ -1,4 +1,5 @@
-// The report for a browser: what is in its data, and, where Chromium is installed, what its pages show.
+// The report for a browser: what is in its data, and, where Chromium is installed, what its pages
+// show.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -210,7 +211,8 @@ TEST(Report, HostileTextCannotEndTheDataOrRun) {
     EXPECT_THAT(page, Not(HasSubstr("<img")));
 }
 
-// The policy allows the page's own script and style by their hashes, and the page has no other: no handler in an attribute, no address of elsewhere.
+// The policy allows the page's own script and style by their hashes, and the page has no other: no
+// handler in an attribute, no address of elsewhere.
 TEST(Report, PolicyAllowsThePagesOwnScriptOnly) {
     const std::string page = report_page(report_parts({.records = {sweep(64, 1e-3)}}, built_in_families()));
     EXPECT_THAT(page, HasSubstr("default-src 'none'"));
@@ -276,7 +278,8 @@ class SlowReportPage : public testing::Test {
         if (browser_.empty()) GTEST_SKIP() << "there is no Chromium; apt-get install chromium";
     }
 
-    /// What the browser made of the page at an address of the file, without its data. Fails on any message of the page's console.
+    /// What the browser made of the page at an address of the file, without its data. Fails on any
+    /// message of the page's console.
     std::string opened(const fs::path& file, const std::string& address, const std::string& window = "1280,900") {
         const std::string url = "file://" + file.string() + address;
         const fs::path profile = own_.folder.path() / "profile";
@@ -348,7 +351,8 @@ TEST_F(SlowReportPage, ShowsTheDatabasesNumbersAndFilters) {
 TEST_F(SlowReportPage, ListsFitTheirWindowInTheOrderOfNumbers) {
     const fs::path file = written({"acoustics_staggered", "--no-kernels", "--device-file", results_of_h200()});
     const std::string all = opened(file, "#/results?q=kernel%3Dpressure+dimension%3D2+precision%3Df32");
-    // What all results share is left out, equal sizes stand once, and the orders are those of numbers.
+    // What all results share is left out, equal sizes stand once, and the orders are those of
+    // numbers.
     std::vector<std::size_t> places;
     for (const char* const order : {"order=4 ", "order=8 ", "order=16 "})
         places.push_back(all.find(fmt::format(">acoustics_staggered pressure dimension=2 {}levels=1 f32 nx=ny=8192<", order)));

@@ -150,7 +150,8 @@ TEST(ChartOutput, TextHasABarForEveryValue) {
     EXPECT_THAT(chart_text(chart, 40), testing::AllOf(HasSubstr("t, times"), HasSubstr("  greenup"), HasSubstr("3 ##"), HasSubstr("a problem")));
 }
 
-// A file of PNG's signature and of the size that was asked for: gnuplot accepts the script of every kind.
+// A file of PNG's signature and of the size that was asked for: gnuplot accepts the script of every
+// kind.
 TEST(ChartOutput, PngIsDrawnByGnuplot) {
     if (find_program("gnuplot").empty()) GTEST_SKIP() << "there is no gnuplot (Debian, Ubuntu: gnuplot-nox)";
     const test::OwnFolders own;
@@ -172,7 +173,8 @@ TEST(ChartOutput, PngIsDrawnByGnuplot) {
     }
 }
 
-// Those that follow from tables and searches that are kept. The others follow from the shipped records, and are drawn anew when these are.
+// Those that follow from tables and searches that are kept. The others follow from the shipped
+// records, and are drawn anew when these are.
 TEST(ChartOutput, PicturesOfTheDocumentsAreWhatTheirCommandsDraw) {
     const test::OwnFolders own;
     const std::string picture = (own.folder.path() / "a.svg").string();

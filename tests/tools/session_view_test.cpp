@@ -24,7 +24,8 @@ Problem sweep(int size) {
     return built_in_families().parse_problem(fmt::format("gauss_seidel_27 stencil=constant precision=f32 nx={0} ny={0} nz={0}", size));
 }
 
-// Three problems: the first is done, the second has three candidates, one of which failed, the third waits.
+// Three problems: the first is done, the second has three candidates, one of which failed, the
+// third waits.
 class SessionView : public testing::Test {
   protected:
     SessionView() : folder_(own_.folder.path() / "results") {

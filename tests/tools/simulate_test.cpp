@@ -113,7 +113,8 @@ TEST(SimulateCommand, ItsDocumentHoldsTheCurves) {
     }
 }
 
-// A search that measured a tenth of a space finds the best of this tenth: 1.000 without a word would be taken for the optimum.
+// A search that measured a tenth of a space finds the best of this tenth: 1.000 without a word
+// would be taken for the optimum.
 TEST(SimulateCommand, SaysThatAJournalHoldsAPartOfItsSpace) {
     const test::TemporaryFolder folder;
     JournalText journal;
@@ -201,7 +202,8 @@ TEST(ConvertCommand, EveryFormatIsReadAgain) {
     EXPECT_TRUE(nlohmann::json::accept(ask({"convert", small, "--to", "t1"}).out));
 }
 
-// Members counted by hand: of 4 x 3 x 2 configurations, those with at most 256 threads, and padding with shared memory only.
+// Members counted by hand: of 4 x 3 x 2 configurations, those with at most 256 threads, and padding
+// with shared memory only.
 TEST(SpaceCommand, CountsWhatT1Describes) {
     const Answer answer = ask({"space", "--t1", spaces + "t1/tiled_sum.json"});
     EXPECT_EQ(answer.code, Exit::ok) << answer.error;

@@ -1,4 +1,5 @@
-// hone tune on several ranks, each a process with a processor of its own, as srun would start them; one of them is killed.
+// hone tune on several ranks, each a process with a processor of its own, as srun would start them;
+// one of them is killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -129,7 +129,8 @@ TEST(TuningStory, HistogramCountsEveryMeasuredCandidateOnce) {
     EXPECT_TRUE(cost_histogram(story_of(journal_of({}))).empty());
 }
 
-// A search among members of a real space, whose times follow a law of two tunables, the first far stronger.
+// A search among members of a real space, whose times follow a law of two tunables, the first far
+// stronger.
 class Searched {
   public:
     explicit Searched(int count) {

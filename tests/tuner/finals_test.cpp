@@ -83,7 +83,8 @@ TEST(Finals, EndAfterTheLeastRoundsWhereAllIsClear) {
 TEST(Finals, GoOnBetweenThoseThatCannotBeToldApartYet) {
     std::mt19937 random(std::random_device{}());
     std::normal_distribution<double> noise(0, 0.01);
-    // Finalist 2 is twice as slow: out after three rounds. The other two differ by 0.2 %, which 1 % of noise hides.
+    // Finalist 2 is twice as slow: out after three rounds. The other two differ by 0.2 %, which 1 %
+    // of noise hides.
     const Played played = play(
         3, [&](std::size_t finalist, int) { return (finalist == 2   ? 2.0
                                                     : finalist == 1 ? 0.998
@@ -150,7 +151,8 @@ TEST(Finals, TheYardstickIsMeasuredBesideTheOthersToTheEnd) {
     int rounds = 0;
     for (auto round = finals.round(); !round.empty(); round = finals.round(), ++rounds) {
         EXPECT_NE(std::find(round.begin(), round.end(), std::size_t{0}), round.end()) << rounds;
-        // The last two cross each other, so that they cannot be told apart; the first is far worse from the start.
+        // The last two cross each other, so that they cannot be told apart; the first is far worse
+        // from the start.
         for (const std::size_t finalist : round)
             finals.report(finalist, Round{finalist == 0 ? 50.0 : (static_cast<int>(finalist) + rounds) % 2 == 0 ? 1.0 : 1.2, 0.001});
     }

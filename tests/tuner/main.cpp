@@ -1,4 +1,5 @@
-// This test program is its own worker, so that workers know the tests' families, and its own tuning process to be killed.
+// This test program is its own worker, so that workers know the tests' families, and its own tuning
+// process to be killed.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -79,7 +79,8 @@ TEST(Objective, WhatItDoesNotKnowIsAnError) {
         EXPECT_THROW(parse_objective(text), Error) << text;
 }
 
-// No candidate that draws at least half the incumbent's power and is slower than the rule allows can cost less.
+// No candidate that draws at least half the incumbent's power and is slower than the rule allows
+// can cost less.
 TEST(Objective, TheTimeRuleOnlyDropsWhatCannotWin) {
     for (const char* text : {"energy", "edp", "weighted:0.25"}) {
         const Objective objective = parse_objective(text);

@@ -43,7 +43,8 @@ TEST(Statistics, OneInterruptedStepMovesNothing) {
     EXPECT_EQ(summary.high, 1);
 }
 
-// Published ranks of 95 % intervals of a median (from 0 here): n = 6: 1st and 6th, n = 9: 2nd and 8th, n = 20: 6th and 15th, n = 100: 40th and 61st.
+// Published ranks of 95 % intervals of a median (from 0 here): n = 6: 1st and 6th, n = 9: 2nd and
+// 8th, n = 20: 6th and 15th, n = 100: 40th and 61st.
 TEST(Statistics, IntervalRanksAreThoseOfTheTables) {
     EXPECT_EQ(median_interval(1), std::pair(0, 0));
     EXPECT_EQ(median_interval(5), std::pair(0, 4));
@@ -76,7 +77,8 @@ TEST(Statistics, IntervalsCoverTheMedianAsOftenAsTheySay) {
         const Statistics summary = summarise(samples);
         covered += summary.low <= 1 && 1 <= summary.high ? 1 : 0;
     }
-    // At least 95 %; 5 standard deviations of the count below that. Ranks 8 and 18 of 25 cover 95.7 %: less than that is seen once in 10^11 runs.
+    // At least 95 %; 5 standard deviations of the count below that. Ranks 8 and 18 of 25 cover 95.7
+    // %: less than that is seen once in 10^11 runs.
     EXPECT_GE(covered, trials * 0.95 - 5 * std::sqrt(trials * 0.95 * 0.05)) << "seed " << seed;
 }
 

@@ -220,8 +220,8 @@ TEST_P(EveryStrategy, ExhaustsASpaceOfAThousandMembers) {
     EXPECT_EQ(asked.size(), members.size());
 }
 
-/// How far the best of so many evaluations is from the optimum, 0.1 being ten per cent, in the mean over landscapes: fixed ones, so that this is no
-/// matter of luck.
+/// How far the best of so many evaluations is from the optimum, 0.1 being ten per cent, in the mean
+/// over landscapes: fixed ones, so that this is no matter of luck.
 double mean_gap(const std::string& strategy, std::size_t evaluations, std::size_t window) {
     constexpr std::uint64_t landscapes = 40;
     double sum = 0;
@@ -244,7 +244,8 @@ TEST(SlowStrategies, AreWorthHalfAsManyMoreRandomEvaluations) {
         for (const std::size_t window : {1U, 8U}) EXPECT_LT(mean_gap(strategy, 100, window), random) << strategy << ", window " << window;
 }
 
-// A form of kernel that hardly fits with anything else has few members, and may be the fastest: it is not left to chance whether it is met.
+// A form of kernel that hardly fits with anything else has few members, and may be the fastest: it
+// is not left to chance whether it is met.
 TEST(Surrogate, MeetsAFormThatFewMembersHave) {
     const SearchSpace space(
         {{"form", "", words({"common", "rare"})}, {"x", "", numbers({0, 1, 2, 3, 4, 5, 6, 7})}, {"y", "", numbers({0, 1, 2, 3, 4, 5, 6, 7})}},

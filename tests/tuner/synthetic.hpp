@@ -15,8 +15,9 @@
 
 namespace hone::test {
 
-/// A made-up search space with a cost for every member, like those of real kernels: a few tunables decide, they interact, the ground is rugged, some
-/// members fail, and a constraint takes part of the product away.
+/// A made-up search space with a cost for every member, like those of real kernels: a few tunables
+/// decide, they interact, the ground is rugged, some members fail, and a constraint takes part of
+/// the product away.
 class Landscape {
   public:
     /// About `size` assignments.
@@ -58,7 +59,8 @@ class Landscape {
         return 1e-3 * std::exp(log_cost);
     }
 
-    /// An outcome as a device would give it: samples with noise that depends on candidate, round and seed alone.
+    /// An outcome as a device would give it: samples with noise that depends on candidate, round
+    /// and seed alone.
     Outcome outcome(std::int64_t index, std::uint64_t round) const {
         Outcome outcome;
         const double seconds = cost(index);

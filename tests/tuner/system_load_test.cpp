@@ -20,7 +20,8 @@ class SystemLoadTest : public testing::Test {
         std::ofstream(folder.path() / path) << text;
     }
 
-    /// The files of a machine whose counters stand as given, read at a moment counted from the first.
+    /// The files of a machine whose counters stand as given, read at a moment counted from the
+    /// first.
     LoadReading reading(double second, const std::string& load, int idle_ticks, int stolen_ticks, int waiting_microseconds, int throttled) const {
         write("proc/loadavg", load + " 0.50 0.40 1/234 5678\n");
         write("proc/stat", "cpu  100 0 100 " + std::to_string(idle_ticks) + " 0 0 0 " + std::to_string(stolen_ticks) + " 50 0\ncpu0 1 2 3\n");

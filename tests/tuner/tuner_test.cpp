@@ -37,7 +37,8 @@ Outcome crashed() {
     return outcome;
 }
 
-/// Evaluates everything by a function of candidate and round (0 for the search), reporting in order with all that `next` gives outstanding.
+/// Evaluates everything by a function of candidate and round (0 for the search), reporting in order
+/// with all that `next` gives outstanding.
 template <typename Evaluate>
 std::vector<Candidate> run(Tuner& tuner, Evaluate evaluate) {
     std::deque<Candidate> outstanding;
@@ -233,7 +234,8 @@ Outcome metered(double seconds, double watts) {
 
 TEST(Tuner, FindsTheLeastOfWhatItsObjectiveSays) {
     const SearchSpace space = line(10);
-    // Time falls from 10 to 1, power rises faster: the least energy is in between, the least energy-delay later.
+    // Time falls from 10 to 1, power rises faster: the least energy is in between, the least
+    // energy-delay later.
     const auto evaluate = [](std::int64_t index, int) {
         const double seconds = 10.0 - static_cast<double>(index);
         return metered(seconds, 100 + 300 / (seconds * seconds));
@@ -315,7 +317,8 @@ TEST(Tuner, MeasuresTheIncumbentAgainWhenTheDeviceIsInAnotherState) {
     const SearchSpace space = line(60);
     Tuner tuner(space, find_strategy("exhaustive"), 1, {.window = 4, .retime = 10});
     int reported = 0;
-    // After 20 candidates the clock falls and everything takes half as long again. Member 5 is the best, and looked better than member 40 is.
+    // After 20 candidates the clock falls and everything takes half as long again. Member 5 is the
+    // best, and looked better than member 40 is.
     const auto trace = run(tuner, [&](std::int64_t index, int) {
         const bool slow = ++reported > 20;
         const double seconds = index == 5 ? 10 : index == 40 ? 12 : 20;

@@ -229,7 +229,8 @@ TEST_F(TuningRunTest, KeepsToItsBudgetOfSeconds) {
     EXPECT_TRUE(result.record) << "seed " << seed;
     EXPECT_LT(result.progress.evaluations, result.progress.members) << "seed " << seed;
     EXPECT_GT(result.progress.elapsed, 1.0) << "seed " << seed;
-    // Whatever is under way is finished: an evaluation, and then a round of the finals, of three and the safe configuration.
+    // Whatever is under way is finished: an evaluation, and then a round of the finals, of three
+    // and the safe configuration.
     EXPECT_LT(result.progress.elapsed, 2 + 5 * slowest(evaluator)) << "seed " << seed;
 }
 

@@ -400,7 +400,8 @@ TEST(Database, MergesGiveTheSameInAnyOrderAndGrouping) {
 }
 
 TEST(Database, TenThousandRecordsAreSearchedThroughTheirIndex) {
-    // No clock: the space of the problem asked for may be built once only, and every answer equals that of a plain search.
+    // No clock: the space of the problem asked for may be built once only, and every answer equals
+    // that of a plain search.
     Database database(two_families());
     for (std::int64_t size = 1; size <= 1000; ++size)
         for (int order = 1; order <= 10; ++order)

@@ -73,7 +73,8 @@ TEST(Json, RefusesSeedsAndConditionsThatAreNone) {
     }
 }
 
-// A family takes "order" as one of the words 4, 8 and 16; whoever reads a record reads a number. Records of before have the word.
+// A family takes "order" as one of the words 4, 8 and 16; whoever reads a record reads a number.
+// Records of before have the word.
 TEST(Json, AChoiceAmongNumbersIsWrittenAsANumberAndReadAsEither) {
     const Families& families = built_in_families();
     const Problem problem =

@@ -1,5 +1,6 @@
-// A database file comes from anywhere: another program, a text editor, a broken disk. Whatever happened to it, reading either throws hone::Error or
-// gives a database whose every answer is a member of the asking device's search space.
+// A database file comes from anywhere: another program, a text editor, a broken disk. Whatever
+// happened to it, reading either throws hone::Error or gives a database whose every answer is a
+// member of the asking device's search space.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ void cut_or_repeat(RandomRecords& random, std::string& text) {
     }
 }
 
-// One number, word or punctuation mark becomes another one: what still parses reaches the deeper checks.
+// One number, word or punctuation mark becomes another one: what still parses reaches the deeper
+// checks.
 void exchange_token(RandomRecords& random, std::string& text) {
     constexpr std::array tokens{
         "0",       "-1",         "1",       "2",    "1e308",       "-0.0", "1e-320", "9223372036854775807", "9223372036854775808",
@@ -57,13 +59,15 @@ void exchange_token(RandomRecords& random, std::string& text) {
     text.replace(begin, end - begin, tokens.at(static_cast<std::size_t>(random.below(std::ssize(tokens)))));
 }
 
-// A digit of a number becomes another one: most of these files are valid, with values that nobody chose.
+// A digit of a number becomes another one: most of these files are valid, with values that nobody
+// chose.
 void change_digit(RandomRecords& random, std::string& text) {
     const std::size_t digit = text.find_first_of("0123456789", position(random, text));
     if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random.below(10));
 }
 
-// Whole lines are fields: exchanging or dropping them gives well-formed records with missing, foreign and repeated members.
+// Whole lines are fields: exchanging or dropping them gives well-formed records with missing,
+// foreign and repeated members.
 void shuffle_lines(RandomRecords& random, std::string& text) {
     std::vector<std::string> lines;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -102,7 +106,8 @@ struct Subject {
         return database_file_text("nvidia_h200", records);
     }
 
-    // Nothing for a problem whose values are each in range, but do not go together (a row's pitch less than its length): nobody can ask for it.
+    // Nothing for a problem whose values are each in range, but do not go together (a row's pitch
+    // less than its length): nobody can ask for it.
     std::optional<SearchSpace> space_of(const Problem& problem, const Limits& limits) const {
         try {
             return families.of(problem).space(problem, limits);
@@ -160,8 +165,8 @@ void mutate_and_read(const Subject& subject, int files) {
             EXPECT_TRUE(std::string(error.what()).starts_with(path.string())) << error.what();
         }
     }
-    // Both ways are exercised, or the mutations are too weak or too strong to show anything. About one file in sixteen is accepted: of 400, none in
-    // one of 10^10 runs.
+    // Both ways are exercised, or the mutations are too weak or too strong to show anything. About
+    // one file in sixteen is accepted: of 400, none in one of 10^10 runs.
     EXPECT_GT(accepted, files / 500);
     EXPECT_GT(refused, files / 4);
 }

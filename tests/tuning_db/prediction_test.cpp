@@ -89,7 +89,8 @@ TEST(Prediction, AConfigurationOfAnotherSpaceBecomesTheNearestMember) {
 }
 
 TEST(Prediction, AMemberIsFoundOrNothingIs) {
-    // All but one of 4^8 assignments break a rule that names no values: too far for a thousand tries.
+    // All but one of 4^8 assignments break a rule that names no values: too far for a thousand
+    // tries.
     std::vector<Tunable> tunables;
     std::vector<Assignment> safe, wish;
     for (int i = 0; i < 8; ++i) {

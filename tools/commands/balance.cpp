@@ -54,7 +54,8 @@ struct Side {
 
     const Device& device() const { return backend->device(); }
     DeviceSide known_as() const { return {device().fingerprint, device().limits}; }
-    // With `text` the configuration typed, else one that the database has for the pair, else the best for the device.
+    // With `text` the configuration typed, else one that the database has for the pair, else the
+    // best for the device.
     void make_kernel(const Problem& problem, const std::string& text, const Config* of_pair) {
         const SearchSpace space = known_families().of(problem).space(problem, device().limits);
         hybrid.backend = backend.get();

@@ -295,7 +295,8 @@ void print_pruned(const std::vector<Superfluous>& going, const std::vector<fs::p
         console.print("{}{}: the search was begun anew since\n", settings.yes ? "removed " : "would remove ", file.string());
 }
 
-// The rules are asked without the folder's lock, because compilers may take minutes; a record that changed meanwhile stays.
+// The rules are asked without the folder's lock, because compilers may take minutes; a record that
+// changed meanwhile stays.
 void take_out(const fs::path& folder, const std::vector<Superfluous>& going, const std::vector<fs::path>& journals) {
     std::set<std::string> texts;
     for (const auto& [record, reason] : going) texts.insert(to_json(record));

@@ -106,7 +106,8 @@ Finding finding_of_messages(const std::string& detail) {
     return {"messages between GPUs", true, detail, "", "GPUs share a grid; 'peer' is from GPU to GPU, 'host' through the memory of hosts"};
 }
 
-// What messages between GPUs take, for each way: between threads that have the first two of them, or share the only one. Nothing where there is none.
+// What messages between GPUs take, for each way: between threads that have the first two of them,
+// or share the only one. Nothing where there is none.
 std::optional<Finding> messages_between_threads(const std::vector<std::string>& devices) {
     std::vector<std::string> gpus;
     for (const std::string& device : devices)

@@ -131,8 +131,8 @@ Json document_of(const Family& family, const Problem& problem, const Config& con
             {"text", source.text}};
 }
 
-// The command that emits this text. A kernel's text is the same for every size, so its own comment names sizes for example: here those that were
-// asked for take their place.
+// The command that emits this text. A kernel's text is the same for every size, so its own comment
+// names sizes for example: here those that were asked for take their place.
 std::string with_asked_sizes(const std::string& text, const Problem& problem, const Config& config, Target target) {
     return with_command(text,
                         fmt::format("hone emit {} --target {} --config {}", short_key(problem, known_families()), to_string(target), config.key()));

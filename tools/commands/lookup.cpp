@@ -22,7 +22,8 @@ struct Settings {
     bool json = false;
 };
 
-// Seconds of a step of `problem`, from a record of perhaps another size: in proportion to the compulsory bytes or operations, whichever binds.
+// Seconds of a step of `problem`, from a record of perhaps another size: in proportion to the
+// compulsory bytes or operations, whichever binds.
 double expected_seconds(const Family& family, const Problem& problem, const Record& record) {
     const Counts counts = family.counts(problem);
     const bool arithmetic = record.ceiling == "arithmetic" && record.counts.operations > 0;
@@ -133,7 +134,8 @@ void print_share(const Share& share, const Device& device, const Device& partner
                                                             duration(share.known->own_seconds), duration(share.known->partner_seconds))}}));
 }
 
-// The device of these words, which need not be here: of this machine, of the records, or any of an architecture.
+// The device of these words, which need not be here: of this machine, of the records, or any of an
+// architecture.
 Device device_of(const Settings& settings, const Database& database) {
     const auto given = static_cast<int>(!settings.device.empty()) + static_cast<int>(!settings.as.empty()) + static_cast<int>(!settings.arch.empty());
     if (given > 1) throw Error("lookup", "more than one of --device, --as and --arch is given", "use one of them");

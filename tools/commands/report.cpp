@@ -58,7 +58,8 @@ std::vector<fs::path> journals_beside(const Settings& settings) {
     return files;
 }
 
-// A journal that cannot be read is left out, with a note: the others are no worse for it. One that was named has to be right.
+// A journal that cannot be read is left out, with a note: the others are no worse for it. One that
+// was named has to be right.
 void read_journals(ReportContents& contents, const Settings& settings, Console& console) {
     for (const std::string& file : settings.journal_files) contents.journals.push_back({file, read_journal(file)});
     if (!settings.journals) return;

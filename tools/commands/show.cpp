@@ -47,7 +47,8 @@ std::vector<Record> all_records(const Settings& settings, const Families& famili
     return all;
 }
 
-// What `--sort` goes by: larger values first. What was not measured comes last, whichever way round.
+// What `--sort` goes by: larger values first. What was not measured comes last, whichever way
+// round.
 struct Order {
     std::string name;
     double (*value)(const Record&);

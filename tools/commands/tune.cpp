@@ -50,7 +50,8 @@ void require_outlook(const std::string& strategy) {
         throw Error("--until", "the strategy " + entry.name + " has no model of what is left to gain", "leave out --strategy, or --until");
 }
 
-/// The candidates ahead of their reports must keep every device and every compiler busy, also while an old one takes long.
+/// The candidates ahead of their reports must keep every device and every compiler busy, also while
+/// an old one takes long.
 int window_for(std::size_t devices) {
     constexpr std::size_t for_each = 4;
     return static_cast<int>(for_each * devices);

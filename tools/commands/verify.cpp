@@ -35,7 +35,8 @@ struct Settings {
     bool json = false;
 };
 
-// Of this device model and of families that can be measured. A step shared by two devices is none of one device.
+// Of this device model and of families that can be measured. A step shared by two devices is none
+// of one device.
 std::vector<Record> candidates(const Settings& settings, const Device& device, Console& console) {
     const fs::path own = database_folder(settings.database);
     if (settings.update && !fs::is_directory(own)) throw Error("verify --update", own.string() + " is no folder", "name one with --db DIR");

@@ -19,13 +19,16 @@
 namespace hone::inline v0_1 {
 namespace {
 
-// A quarter of an ordinary thread's share of a core: how much the application may lose is the policy's business, and what never runs finds nothing.
+// A quarter of an ordinary thread's share of a core: how much the application may lose is the
+// policy's business, and what never runs finds nothing.
 constexpr int low_priority = 5;
 constexpr auto tick = std::chrono::milliseconds(5);  // between two looks at the compilers
-// Launch limits of the y and z axes of a grid, on all architectures (CUDA C++ Programming Guide, compute capabilities).
+// Launch limits of the y and z axes of a grid, on all architectures (CUDA C++ Programming Guide,
+// compute capabilities).
 constexpr std::int64_t largest_grid = 65535;
 
-/// What a launch at the application's size could be refused for, when one at the verified size was not.
+/// What a launch at the application's size could be refused for, when one at the verified size was
+/// not.
 std::string refused(const KernelSource& source) {
     if (source.target != Target::cuda) return {};
     for (const auto* plan : {&source.prepare, &source.step})
@@ -35,8 +38,9 @@ std::string refused(const KernelSource& source) {
     return {};
 }
 
-/// All vetters of this program. exit() leaves the objects of the functions it was called from alone: then their threads are ended here, before static
-/// objects that were there before the first vetter (a backend, say) are destroyed.
+/// All vetters of this program. exit() leaves the objects of the functions it was called from
+/// alone: then their threads are ended here, before static objects that were there before the first
+/// vetter (a backend, say) are destroyed.
 class Vetters {
   public:
     ~Vetters() {
@@ -96,7 +100,8 @@ void BackgroundVetter::post(std::function<void()> task) {
 
 void BackgroundVetter::end() {
     if (!thread_.joinable()) return;
-    // A fork has a copy of this, but not the thread; and the thread itself may be what calls exit().
+    // A fork has a copy of this, but not the thread; and the thread itself may be what calls
+    // exit().
     if (getpid() != process_ || std::this_thread::get_id() == thread_.get_id()) return thread_.detach();
     stopping_ = true;
     std::unique_lock lock(mutex_);

@@ -33,12 +33,13 @@ struct Vetted {
     std::shared_ptr<const Kernel> kernel;  ///< of the application's problem, when it passed
 };
 
-/// A thread beside a running application that compiles, verifies and loads candidates. It hands out only candidates that a worker process verified
-/// on random data of its own; their code is in the disk cache and loaded. The thread and its processes run with low
-/// priority. All functions but `end` and the destructor return at once; `job_waits`, `working` and `ending` take no lock.
+/// A thread beside a running application that compiles, verifies and loads candidates. It hands out
+/// only candidates that a worker process verified on random data of its own; their code is in the
+/// disk cache and loaded. The thread and its processes run with low priority. All functions but
+/// `end` and the destructor return at once; `job_waits`, `working` and `ending` take no lock.
 ///
-/// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU, whose cores the application uses, also compiling
-/// it. One job runs for one `permit`.
+/// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU,
+/// whose cores the application uses, also compiling it. One job runs for one `permit`.
 class BackgroundVetter {
   public:
     /// Backend and families must outlive it.
@@ -48,11 +49,13 @@ class BackgroundVetter {
     BackgroundVetter(const BackgroundVetter&) = delete;
     BackgroundVetter& operator=(const BackgroundVetter&) = delete;
 
-    /// Runs a short task of the caller's before anything else: writing files, giving memory back. It must not throw, and if it is not short it asks
-    /// `ending`. After `end` it runs at once, in the caller's thread.
+    /// Runs a short task of the caller's before anything else: writing files, giving memory back.
+    /// It must not throw, and if it is not short it asks `ending`. After `end` it runs at once, in
+    /// the caller's thread.
     void post(std::function<void()> task);
-    /// Drops the job under way and kills its processes, which may be paused, then runs the tasks posted so far. It waits for nothing that can be
-    /// paused, so it takes a moment in every state. A program that calls exit() ends all vetters that are left, before what they use is gone.
+    /// Drops the job under way and kills its processes, which may be paused, then runs the tasks
+    /// posted so far. It waits for nothing that can be paused, so it takes a moment in every state.
+    /// A program that calls exit() ends all vetters that are left, before what they use is gone.
     void end();
     bool ending() const { return stopping_; }
     void want(std::vector<Candidate> candidates);

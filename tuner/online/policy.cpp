@@ -1,5 +1,5 @@
-// How online tuning decides, from times alone. One state machine around `Tuner`; about 400 lines, because trials, budget and search share nearly all
-// of their state.
+// How online tuning decides, from times alone. One state machine around `Tuner`; about 400 lines,
+// because trials, budget and search share nearly all of their state.
 #include "tuner/online/policy.hpp"
 
 #include <fmt/format.h>
@@ -88,7 +88,8 @@ struct OnlinePolicy::State {
         }
     }
 
-    /// A finalist for want of better ones: what it costs is known well enough, and running it again would cost the application more.
+    /// A finalist for want of better ones: what it costs is known well enough, and running it again
+    /// would cost the application more.
     bool is_beaten(std::int64_t index) {
         constexpr double clearly = 1.1;
         const auto before = told.find(index);
@@ -136,7 +137,8 @@ struct OnlinePolicy::State {
         const std::int64_t index = space.index_of(best->config);
         const auto times = latest.find(index);
         if (index == incumbent() || times == latest.end()) return;
-        // An incumbent that the tuner never met, the database's perhaps, has not been in its finals.
+        // An incumbent that the tuner never met, the database's perhaps, has not been in its
+        // finals.
         const bool met = told.count(incumbent()) != 0;
         if (met || (scale > 0 && best->outcome.step.median < scale * (1 - rules.tuner.tie))) adopt(index, times->second);
     }
@@ -214,7 +216,8 @@ struct OnlinePolicy::State {
         progress.rejections.push_back({candidate.config.key(), reason});
     }
 
-    /// The incumbent's cost in this search's count. After a resumption the count is the earlier run's.
+    /// The incumbent's cost in this search's count. After a resumption the count is the earlier
+    /// run's.
     double campaign_scale() {
         if (scale == 0) {
             const auto earlier = told.find(incumbent());
@@ -266,7 +269,8 @@ struct OnlinePolicy::State {
         relative *= factor;
     }
 
-    /// A trial is short, and who wins it was lucky, too: a whole period of the new incumbent's own steps says what it costs.
+    /// A trial is short, and who wins it was lucky, too: a whole period of the new incumbent's own
+    /// steps says what it costs.
     void confirm(double before) {
         if (confirming == 0) return;
         --confirming;
@@ -287,7 +291,8 @@ struct OnlinePolicy::State {
 
     void count(double seconds) {
         progress.seconds += seconds;
-        // By medians: what other programs do to a step would have been done to the first configuration's, too.
+        // By medians: what other programs do to a step would have been done to the first
+        // configuration's, too.
         if (progress.first_median > 0) progress.saved += pace.median() / relative - pace.median();
     }
 

@@ -19,7 +19,8 @@ struct OnlineRules {
     double bound = 0.05;    ///< the part of the time of all steps that may be lost to exploring
     int evaluations = 100;  ///< candidates, before the finalists are compared; 0: all of the space
     TunerSettings tuner{.window = 16};
-    /// As offline, but for `worse`: between two candidates 2 % are worth a switch, not worth more of the application's time.
+    /// As offline, but for `worse`: between two candidates 2 % are worth a switch, not worth more
+    /// of the application's time.
     SamplingRule sampling{.worse = 1.02, .most_seconds = 10.0};
     int turn = 5;              ///< steps in a row of the candidate, then of the incumbent, then of the candidate, ...
     double twice = 3;          ///< a candidate this many times slower than the incumbent is dropped after two steps
@@ -85,8 +86,9 @@ struct OnlineProgress {
     double allowed() const { return bound * seconds; }
 };
 
-/// Decides which configuration an application's next step runs. It is the pure part of online tuning: no clock, no device, no thread. It is asked
-/// before every step. It is told the seconds of some steps, in order and with any delay, and the results of background work on candidates.
+/// Decides which configuration an application's next step runs. It is the pure part of online
+/// tuning: no clock, no device, no thread. It is asked before every step. It is told the seconds of
+/// some steps, in order and with any delay, and the results of background work on candidates.
 ///
 ///     OnlinePolicy policy(space, strategies().front(), seed, incumbent);
 ///     for (...) {
@@ -96,35 +98,43 @@ struct OnlineProgress {
 ///         if (step.timed) policy.told(step, seconds);
 ///     }
 ///
-/// The incumbent is the best configuration known. It runs all steps except those of a trial. A trial is a candidate's sampling period: a few of its
-/// steps and as many of the incumbent, in turns. It ends as soon as the candidate is clearly slower (dropped) or clearly faster (adopted), or after a
-/// whole period. The outcome goes to the same `Tuner` that tunes offline. It chooses the next candidate, and compares the finalists in the end. The
-/// costs that it is told are relative to the incumbent's at the same time, so that a drift of the device favours neither early nor late candidates.
+/// The incumbent is the best configuration known. It runs all steps except those of a trial. A
+/// trial is a candidate's sampling period: a few of its steps and as many of the incumbent, in
+/// turns. It ends as soon as the candidate is clearly slower (dropped) or clearly faster (adopted),
+/// or after a whole period. The outcome goes to the same `Tuner` that tunes offline. It chooses the
+/// next candidate, and compares the finalists in the end. The costs that it is told are relative to
+/// the incumbent's at the same time, so that a drift of the device favours neither early nor late
+/// candidates.
 ///
-/// Regret has three parts: the excess of an explored step over the incumbent's median, the excess of the incumbent's own steps over it while
-/// background work disturbs them, and the stalls of switching. A candidate's step is launched only when its worst expected regret fits into the
-/// budget, together with that of its steps whose times are outstanding. The budget is `bound` times the time of all steps so far, less the regret so
-/// far. So regret exceeds the bound by one step at most: the first step of a candidate is a guess. Background work obeys `may_work` and `must_pause`.
+/// Regret has three parts: the excess of an explored step over the incumbent's median, the excess
+/// of the incumbent's own steps over it while background work disturbs them, and the stalls of
+/// switching. A candidate's step is launched only when its worst expected regret fits into the
+/// budget, together with that of its steps whose times are outstanding. The budget is `bound` times
+/// the time of all steps so far, less the regret so far. So regret exceeds the bound by one step at
+/// most: the first step of a candidate is a guess. Background work obeys `may_work` and
+/// `must_pause`.
 class OnlinePolicy {
   public:
-    /// `incumbent`, a member of the space, runs first. `promising` members are tried first. `space` must outlive the policy.
+    /// `incumbent`, a member of the space, runs first. `promising` members are tried first. `space`
+    /// must outlive the policy.
     OnlinePolicy(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, std::int64_t incumbent, OnlineRules rules = {},
                  std::vector<std::int64_t> promising = {});
     ~OnlinePolicy();
     OnlinePolicy(OnlinePolicy&&) noexcept;
     OnlinePolicy& operator=(OnlinePolicy&&) noexcept;
 
-    /// Replays what an earlier run told its tuner, in order, before the first step. False when this run would have tried another candidate: start
-    /// anew then.
+    /// Replays what an earlier run told its tuner, in order, before the first step. False when this
+    /// run would have tried another candidate: start anew then.
     bool resume(const Candidate& candidate, const Outcome& outcome);
     void resume_finish();
 
-    /// Candidates to be vetted (compiled, verified, loaded) that were not handed out before, the incumbent among them.
+    /// Candidates to be vetted (compiled, verified, loaded) that were not handed out before, the
+    /// incumbent among them.
     std::vector<Candidate> take_wanted();
     /// Whether a candidate that was handed out is still wanted.
     bool wants(std::int64_t index) const;
-    /// Reports a worker's result: a failure, or a verification with a few times of steps at some size. These are compared with the incumbent's times
-    /// at that size.
+    /// Reports a worker's result: a failure, or a verification with a few times of steps at some
+    /// size. These are compared with the incumbent's times at that size.
     void vetted(std::int64_t index, const Outcome& outcome);
     /// Reports a candidate that passed but cannot run here.
     void unusable(std::int64_t index, const std::string& reason);
@@ -135,11 +145,13 @@ class OnlinePolicy {
     /// Reports the end of such a job. Its cost is the estimate for the next one.
     void work_done();
 
-    /// The step to be launched now. `disturbed`: a job is under way. With `may_time` false, nothing but a trial's steps is timed.
+    /// The step to be launched now. `disturbed`: a job is under way. With `may_time` false, nothing
+    /// but a trial's steps is timed.
     OnlineStep next(bool disturbed = false, bool may_time = true);
     /// Seconds of a timed step. Steps are told in order.
     void told(const OnlineStep& step, double seconds);
-    /// Reports seconds that the application lost to making a candidate ready, for example to filling its tables from the arrays.
+    /// Reports seconds that the application lost to making a candidate ready, for example to
+    /// filling its tables from the arrays.
     void stalled(double seconds);
 
     /// The events that were told to the tuner since the last call.
@@ -147,7 +159,8 @@ class OnlinePolicy {
     std::int64_t incumbent() const;
     double pace() const;  ///< median of the incumbent's latest steps; 0: not known yet
     bool settled() const;
-    /// Of the incumbent, from its latest undisturbed steps; nothing before it was verified by a worker.
+    /// Of the incumbent, from its latest undisturbed steps; nothing before it was verified by a
+    /// worker.
     std::optional<Outcome> standing() const;
     /// The safe configuration's median, or 0.
     double safe_seconds() const;

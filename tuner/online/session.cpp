@@ -17,8 +17,9 @@ namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t enough_queued = 8;  // timed launches: beyond, the incumbent's steps are not timed
-// While candidates are tried, so much work is queued on the device at most: enough for it never to wait for the host, and little enough for times to
-// come while they are of use. A GPU's own queue holds a thousand launches.
+// While candidates are tried, so much work is queued on the device at most: enough for it never to
+// wait for the host, and little enough for times to come while they are of use. A GPU's own queue
+// holds a thousand launches.
 constexpr double most_queued_seconds = 0.002;
 constexpr double fewest_steps_ahead = 4;
 constexpr double most_steps_ahead = 64;
@@ -39,7 +40,8 @@ WorkerSettings worker_settings(const Device& device, const OnlineSettings& setti
     worker.command = command;
     worker.compile_processes = settings.compile_processes > 0 ? settings.compile_processes : cpu ? 1 : std::max(1, processors().usable - 2);
     worker.sampling = vetting_rule();
-    // On the CPU processes are stopped for as long as the budget is used up. On a GPU a candidate that hangs slows the application: not for long.
+    // On the CPU processes are stopped for as long as the budget is used up. On a GPU a candidate
+    // that hangs slows the application: not for long.
     worker.compile_timeout = cpu ? 900 : 120;
     worker.grace = cpu ? 60 : 1;
     return worker;
@@ -296,7 +298,8 @@ void OnlineSession::retire_unwanted(OnlinePolicy& tuning) {
     }
 }
 
-/// Memory and code are given back once nothing that uses them can be queued any more, in the background, because that may wait for the device.
+/// Memory and code are given back once nothing that uses them can be queued any more, in the
+/// background, because that may wait for the device.
 void OnlineSession::bury() {
     std::vector<Loaded> dead;
     std::erase_if(retired_, [&](Retired& retired) {

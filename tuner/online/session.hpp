@@ -18,7 +18,8 @@
 
 namespace hone::inline v0_1 {
 
-/// Online tuning of one problem: carries out what an OnlinePolicy decides, on the application's arrays. See OnlineTuner, whose part it is.
+/// Online tuning of one problem: carries out what an OnlinePolicy decides, on the application's
+/// arrays. See OnlineTuner, whose part it is.
 class OnlineSession {
   public:
     OnlineSession(Backend& backend, const Families& families, const std::filesystem::path& folder, const Problem& problem,
@@ -76,7 +77,8 @@ class OnlineSession {
     std::shared_ptr<const Kernel> first_;
     std::shared_ptr<BoundKernel> plain_;  ///< of the first kernel, as long as there is no policy
     std::string started_with_;
-    /// Made in the background and written to there alone; the policy, once `opened`, is this thread's.
+    /// Made in the background and written to there alone; the policy, once `opened`, is this
+    /// thread's.
     std::shared_ptr<OnlineNotes> notes_ = std::make_shared<OnlineNotes>();
     std::unique_ptr<BackgroundVetter> vetter_;
     std::map<std::int64_t, Loaded> loaded_;
@@ -84,10 +86,10 @@ class OnlineSession {
     std::deque<Timed> outstanding_;
     std::vector<std::unique_ptr<StopWatch>> watches_;
     std::unique_ptr<StopWatch> mark_;  ///< behind an untuned step
-    std::int64_t steps_ = 0;     ///< launched
-    std::int64_t launched_ = 0;  ///< timed launches
-    std::int64_t over_ = 0;      ///< of these, the last whose time is known
-    std::int64_t kept_ = -1;     ///< the incumbent that was last kept
+    std::int64_t steps_ = 0;           ///< launched
+    std::int64_t launched_ = 0;        ///< timed launches
+    std::int64_t over_ = 0;            ///< of these, the last whose time is known
+    std::int64_t kept_ = -1;           ///< the incumbent that was last kept
     std::int64_t untuned_steps_ = 0;
     bool working_ = false;
     bool paused_ = false;

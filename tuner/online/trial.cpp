@@ -50,7 +50,8 @@ void Pace::restart(std::span<const double> seconds) {
     moves_ = 0;
 }
 
-// One step is a probe; then as many as decide whether it is hopeless, then as give an interval of the median; then turn by turn.
+// One step is a probe; then as many as decide whether it is hopeless, then as give an interval of
+// the median; then turn by turn.
 int Trial::limit(const OnlineRules& rules) const {
     constexpr int hopeless = 3;
     const int seen = static_cast<int>(samples.size());

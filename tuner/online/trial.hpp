@@ -18,7 +18,8 @@ class Pace {
   public:
     Pace(int window, int fewest, double drift, int block);
 
-    /// True when the median has moved: two blocks in a row, on the same side, against what it was when it was settled.
+    /// True when the median has moved: two blocks in a row, on the same side, against what it was
+    /// when it was settled.
     bool add(double seconds);
     /// Another incumbent, of which these times are known.
     void restart(std::span<const double> seconds);
@@ -40,7 +41,8 @@ class Pace {
     int moves_ = 0;  ///< blocks in a row that moved: up or down by sign
 };
 
-/// A candidate's sampling period inside an application: it decides whose turn it is, and judges the times.
+/// A candidate's sampling period inside an application: it decides whose turn it is, and judges the
+/// times.
 class Trial {
   public:
     enum class Stage { vetting, ready, running, over };

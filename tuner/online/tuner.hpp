@@ -49,23 +49,27 @@ std::string to_string(const OnlineReport& report);
 ///     }
 ///     std::cout << to_string(tuner.report());
 ///
-/// `step` launches one time step of the problem on the application's arrays and stream. It begins with the best configuration that the database in
-/// `folder` knows. A background thread compiles other candidates, and a worker process verifies them on random data of its own. Only a candidate that
-/// passed and is loaded runs in a step; kernels are switched between steps. So every step computes the result of the safe configuration, up to the
-/// order of the arithmetic. OnlinePolicy decides what is tried when, and bounds the time lost to it.
+/// `step` launches one time step of the problem on the application's arrays and stream. It begins
+/// with the best configuration that the database in `folder` knows. A background thread compiles
+/// other candidates, and a worker process verifies them on random data of its own. Only a candidate
+/// that passed and is loaded runs in a step; kernels are switched between steps. So every step
+/// computes the result of the safe configuration, up to the order of the arithmetic. OnlinePolicy
+/// decides what is tried when, and bounds the time lost to it.
 ///
-/// Without a `folder` (empty) it begins with the best of known_records and writes to own_records (tuning_db/places.hpp), as every program of hone
-/// does.
+/// Without a `folder` (empty) it begins with the best of known_records and writes to own_records
+/// (tuning_db/places.hpp), as every program of hone does.
 ///
-/// A new best goes into the database in `folder`, marked as found online, and every outcome into a journal beside it: the application's next start
-/// goes on where this one ended, however it ended. Without a worker program, without a compiler, or when another process tunes the same
-/// problem, the best configuration known simply runs.
+/// A new best goes into the database in `folder`, marked as found online, and every outcome into a
+/// journal beside it: the application's next start goes on where this one ended, however it ended.
+/// Without a worker program, without a compiler, or when another process tunes the same problem,
+/// the best configuration known simply runs.
 ///
-/// Used by one thread, one stream at a time. The backend, the families and the arrays must outlive it.
+/// Used by one thread, one stream at a time. The backend, the families and the arrays must outlive
+/// it.
 class OnlineTuner {
   public:
-    /// `arrays` are device pointers (host pointers on the cpu) in the order of the kernel's arrays; kept, not the span. Throws Error as
-    /// KernelLibrary::kernel does.
+    /// `arrays` are device pointers (host pointers on the cpu) in the order of the kernel's arrays;
+    /// kept, not the span. Throws Error as KernelLibrary::kernel does.
     OnlineTuner(Backend& backend, const Families& families, std::filesystem::path folder, const Problem& problem, std::span<void* const> arrays,
                 OnlineSettings settings = {});
     /// Finishes.
@@ -73,18 +77,20 @@ class OnlineTuner {
     OnlineTuner(OnlineTuner&&) noexcept;
     OnlineTuner& operator=(OnlineTuner&&) noexcept;
 
-    /// Launches one time step. Returns when it is queued; on a GPU the host is held back while candidates are tried, so that not more than
-    /// about two milliseconds of steps (at least four) are queued. Throws Error when the configuration known best cannot be launched.
+    /// Launches one time step. Returns when it is queued; on a GPU the host is held back while
+    /// candidates are tried, so that not more than about two milliseconds of steps (at least four)
+    /// are queued. Throws Error when the configuration known best cannot be launched.
     void step(Stream stream = {});
     /// An array that kernels make tables from (a stencil) has changed.
     void prepare(Stream stream = {});
     /// Other arrays of the same problem, from the next step on.
     void set_arrays(std::span<void* const> arrays, Stream stream = {});
-    /// Another problem, of another size perhaps, from the next step on. The results for the one before are kept, and its tuning continues when it
-    /// comes back.
+    /// Another problem, of another size perhaps, from the next step on. The results for the one
+    /// before are kept, and its tuning continues when it comes back.
     void set_problem(const Problem& problem, std::span<void* const> arrays);
-    /// Waits for the steps' times, keeps the results, and tries nothing more: `step` then runs the best configuration. Background work is dropped in
-    /// any state and its processes are killed, so this takes a moment only.
+    /// Waits for the steps' times, keeps the results, and tries nothing more: `step` then runs the
+    /// best configuration. Background work is dropped in any state and its processes are killed, so
+    /// this takes a moment only.
     void finish();
 
     /// Of the current problem.

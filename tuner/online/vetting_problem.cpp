@@ -44,7 +44,8 @@ Problem reduced(const Families& families, const Problem& problem, std::int64_t m
     return small;
 }
 
-/// The same tunables, and the same code where it can be told without compiling. Which members a constraint leaves may differ by a few.
+/// The same tunables, and the same code where it can be told without compiling. Which members a
+/// constraint leaves may differ by a few.
 bool stands_for(const Families& families, const Problem& small, const Problem& problem, const Limits& limits) {
     const Family& family = families.of(problem);
     const SearchSpace space = family.space(problem, limits);

@@ -12,8 +12,9 @@
 
 namespace hone::inline v0_1 {
 
-/// Many outcomes, column by column: a measured space has a million of them, and each has little to say. One that was measured once takes 16 bytes, a
-/// failure 8 and its reason once for all that share it; an Outcome takes 300. One that holds what no column does (energy, say) is kept whole.
+/// Many outcomes, column by column: a measured space has a million of them, and each has little to
+/// say. One that was measured once takes 16 bytes, a failure 8 and its reason once for all that
+/// share it; an Outcome takes 300. One that holds what no column does (energy, say) is kept whole.
 ///
 ///     OutcomeColumns outcomes;
 ///     outcomes.add(failure(Status::compile_failed, "too many registers"));

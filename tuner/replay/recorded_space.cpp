@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
-// The readers, each with what its files are known by. What none knows is read as Kernel Tuner's, which says best what is missing.
+// The readers, each with what its files are known by. What none knows is read as Kernel Tuner's,
+// which says best what is missing.
 struct Format {
     bool (*is)(std::string_view text);
     RecordedSpace (*parse)(std::string_view text, const std::string& file, const std::string& name);

@@ -15,7 +15,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A parameter of a recorded space, with its values as its file wrote them: 16, 0.5, true, "float4". Another file can say exactly the same.
+/// A parameter of a recorded space, with its values as its file wrote them: 16, 0.5, true,
+/// "float4". Another file can say exactly the same.
 struct RecordedParameter {
     std::string name;
     std::vector<std::string> written;  ///< JSON
@@ -59,12 +60,14 @@ struct RecordedTitle {
 ///     auto search = find_strategy("random").make(space, recorded.members(), seed);
 ///     while (auto index = search->ask()) search->tell(*index, recorded.cost(*index));
 ///
-/// Its members are the configurations that were tried, valid or not. Whatever is not in the file broke a constraint: it was never tried and costs
-/// nothing. A tunable holds numbers when all its values are whole; otherwise every value is a word, spelt as in the file (0.5, true, float4).
+/// Its members are the configurations that were tried, valid or not. Whatever is not in the file
+/// broke a constraint: it was never tried and costs nothing. A tunable holds numbers when all its
+/// values are whole; otherwise every value is a word, spelt as in the file (0.5, true, float4).
 /// Strategies see the order of words that read as numbers.
 class RecordedSpace {
   public:
-    /// Throws Error when a configuration stands twice, when none is valid, or when the product of all values passes 2^62.
+    /// Throws Error when a configuration stands twice, when none is valid, or when the product of
+    /// all values passes 2^62.
     RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, RecordedColumns configurations);
     RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, const std::vector<RecordedConfiguration>& configurations);
 
@@ -82,14 +85,16 @@ class RecordedSpace {
     /// All costs, ascending; those of invalid configurations, infinity, at the end.
     const std::vector<double>& costs() const { return costs_; }
     double optimum() const { return costs_.front(); }
-    /// Whether all configurations of the space are here, as far as the file says. Where not, optimum and costs are those of a part.
+    /// Whether all configurations of the space are here, as far as the file says. Where not,
+    /// optimum and costs are those of a part.
     bool whole() const;
     /// The part of the space that is here, 0..1; nothing where that is not known.
     std::optional<double> coverage() const;
     /// How many are valid.
     std::int64_t valid() const { return valid_; }
 
-    /// The space with a safe configuration, from which strategies start, drawn from the valid members by `seed`: no file says which one it was.
+    /// The space with a safe configuration, from which strategies start, drawn from the valid
+    /// members by `seed`: no file says which one it was.
     SearchSpace space(std::uint64_t seed) const;
 
   private:
@@ -105,8 +110,9 @@ class RecordedSpace {
     std::int64_t valid_ = 0;
 };
 
-/// Reads a cache file of Kernel Tuner, T4 results, a journal of hone or its own compact form (formats/space_file.hpp), gzipped or not, told apart by
-/// their contents. Throws Error naming file,
+/// Reads a cache file of Kernel Tuner, T4 results, a journal of hone or its own compact form
+/// (formats/space_file.hpp), gzipped or not, told apart by their contents. Throws Error naming
+/// file,
 /// line and place.
 RecordedSpace read_recorded_space(const std::filesystem::path& file);
 /// Reads a text; `file` names it in messages.

@@ -48,7 +48,8 @@ double best_at(const std::vector<double>& best, std::int64_t evaluations) {
     return best[static_cast<std::size_t>(std::min<std::int64_t>(evaluations, std::ssize(best)) - 1)];
 }
 
-// Student's t that 95 % of its distribution lie within. Source: Abramowitz and Stegun, 26.7.5; exact to 0.3 % from three degrees of freedom.
+// Student's t that 95 % of its distribution lie within. Source: Abramowitz and Stegun, 26.7.5;
+// exact to 0.3 % from three degrees of freedom.
 double student_95(std::size_t degrees) {
     if (degrees == 1) return 12.706;
     if (degrees == 2) return 4.303;
@@ -61,7 +62,8 @@ double student_95(std::size_t degrees) {
 }  // namespace
 
 std::uint64_t repetition_seed(std::uint64_t seed, int repetition) {
-    // Every repetition its own number of one well mixed sequence: neighbouring seeds give unrelated numbers.
+    // Every repetition its own number of one well mixed sequence: neighbouring seeds give unrelated
+    // numbers.
     constexpr std::uint64_t step = 0x9e3779b97f4a7c15U;
     return mixed(seed + step * static_cast<std::uint64_t>(repetition));
 }
@@ -142,7 +144,8 @@ RandomBaseline::RandomBaseline(const RecordedSpace& recorded) : costs_(recorded.
     worst_ = costs_[valid - 1];
 }
 
-// The i-th best of n is the best of k draws with probability C(n - 1 - i, k - 1) / C(n, k); each follows from the one before.
+// The i-th best of n is the best of k draws with probability C(n - 1 - i, k - 1) / C(n, k); each
+// follows from the one before.
 template <typename Value>
 double RandomBaseline::expected(std::int64_t draws, Value value) const {
     constexpr double negligible = 1e-18;
@@ -223,7 +226,8 @@ Score score(const Simulation& simulation, const RandomBaseline& baseline) {
     Score result;
     result.first = std::min(baseline.draws_to_cover(0.5), std::max<std::int64_t>(simulated, 1));
     result.last = std::clamp(baseline.draws_to_cover(0.95), result.first, std::max<std::int64_t>(simulated, result.first));
-    // The score is linear in the mean best cost: it is the mean of the repetitions' own scores, which are independent.
+    // The score is linear in the mean best cost: it is the mean of the repetitions' own scores,
+    // which are independent.
     std::vector<double> scores(simulation.best.size());
     int budgets = 0;
     for (std::int64_t t = result.first; t <= result.last; ++t) {
@@ -272,7 +276,8 @@ std::vector<std::size_t> differences(const std::vector<std::size_t>& a, const st
     return differences;
 }
 
-// All local optima, the best first. Members of equal cost side by side are one plateau each by itself.
+// All local optima, the best first. Members of equal cost side by side are one plateau each by
+// itself.
 std::vector<std::int64_t> local_optima(const RecordedSpace& recorded) {
     const MemberGeometry geometry(recorded.space(0), recorded.members());
     std::vector<double> cost;

@@ -22,19 +22,23 @@ struct SimulationSettings {
 /// The results of one strategy on one space.
 struct Simulation {
     std::string strategy;
-    /// [repetition][evaluation - 1]: best cost so far; infinity until something valid was met. A search that ended sooner keeps its last.
+    /// [repetition][evaluation - 1]: best cost so far; infinity until something valid was met. A
+    /// search that ended sooner keeps its last.
     std::vector<std::vector<double>> best;
-    /// [repetition][evaluation - 1]: the member that has this cost; any one that was evaluated, until something valid was met.
+    /// [repetition][evaluation - 1]: the member that has this cost; any one that was evaluated,
+    /// until something valid was met.
     std::vector<std::vector<std::int64_t>> best_member;
     std::vector<bool> ended;  ///< [repetition]: whether SimulationSettings::until ended it
     double seconds = 0;       ///< processor time of a repetition, in the mean: what the search itself costs
 };
 
-/// Replays a strategy. Every repetition builds its own space, with a starting point of its own, its own Tuner and its own Strategy, so that nothing
-/// is handed down from one to the next. The Tuner is the state machine that tunes kernels, fed with recorded costs.
+/// Replays a strategy. Every repetition builds its own space, with a starting point of its own, its
+/// own Tuner and its own Strategy, so that nothing is handed down from one to the next. The Tuner
+/// is the state machine that tunes kernels, fed with recorded costs.
 ///
-/// `go_on` is called with the number of repetitions done, from any thread, one at a time; once it says no, those not yet begun are left out of the
-/// result. Evaluations are distinct: the tuner passes over what a strategy asks again. Throws Error when it asks for what is no member.
+/// `go_on` is called with the number of repetitions done, from any thread, one at a time; once it
+/// says no, those not yet begun are left out of the result. Evaluations are distinct: the tuner
+/// passes over what a strategy asks again. Throws Error when it asks for what is no member.
 Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy, const SimulationSettings& settings,
                     const std::function<bool(int)>& go_on = {});
 
@@ -49,18 +53,21 @@ Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std:
 /// Seed of a repetition.
 std::uint64_t repetition_seed(std::uint64_t seed, int repetition);
 
-/// Random search without replacement, exactly: no simulation, but the distribution of the best of k draws, from the sorted costs. Invalid
-/// configurations count as draws. Where all draws are invalid, the best is the worst valid cost.
+/// Random search without replacement, exactly: no simulation, but the distribution of the best of k
+/// draws, from the sorted costs. Invalid configurations count as draws. Where all draws are
+/// invalid, the best is the worst valid cost.
 class RandomBaseline {
   public:
     explicit RandomBaseline(const RecordedSpace& recorded);
 
-    /// Expected best cost, and expected fraction of the optimum (optimum over best; 0 while all is invalid), of so many draws.
+    /// Expected best cost, and expected fraction of the optimum (optimum over best; 0 while all is
+    /// invalid), of so many draws.
     double cost(std::int64_t draws) const;
     double fraction(std::int64_t draws) const;
     /// Expected number of draws until the best is within `part` of the optimum: 0.05 for 5 %.
     double draws_to(double part) const;
-    /// The first budget at which the expected best has covered this part of the way from the median to the optimum: 0.5, 0.95.
+    /// The first budget at which the expected best has covered this part of the way from the median
+    /// to the optimum: 0.5, 0.95.
     std::int64_t draws_to_cover(double part) const;
 
     double optimum() const { return costs_.front(); }
@@ -75,7 +82,8 @@ class RandomBaseline {
     double worst_ = 0;
 };
 
-/// Mean over the repetitions of optimum over best, after so many evaluations; 1 is perfect, what is still infinite counts as 0.
+/// Mean over the repetitions of optimum over best, after so many evaluations; 1 is perfect, what is
+/// still infinite counts as 0.
 double fraction_of_optimum(const Simulation& simulation, double optimum, std::int64_t evaluations);
 
 /// Mean best cost over the repetitions.
@@ -84,12 +92,15 @@ double mean_best(const Simulation& simulation, const RandomBaseline& baseline, s
 /// The `part` (0.1: the best tenth) of repetitions has at most this cost.
 double percentile(const Simulation& simulation, double part, std::int64_t evaluations);
 
-/// Evaluations until the best is within `part` of the optimum: the median over the repetitions; infinity when most do not come so far.
+/// Evaluations until the best is within `part` of the optimum: the median over the repetitions;
+/// infinity when most do not come so far.
 double evaluations_to(const Simulation& simulation, double optimum, double part);
 
-/// The score of the autotuning community: P(t) = (baseline(t) - f(t)) / (baseline(t) - optimum), f being the mean best cost, averaged over the
-/// budgets from where random search has covered half of the way from the median to the optimum to where it has covered 95 %. 0 is random search,
-/// 1 the optimum at once. Source: F.-J. Willemsen et al., A methodology for comparing optimization algorithms for auto-tuning, FGCS 159 (2024).
+/// The score of the autotuning community: P(t) = (baseline(t) - f(t)) / (baseline(t) - optimum), f
+/// being the mean best cost, averaged over the budgets from where random search has covered half of
+/// the way from the median to the optimum to where it has covered 95 %. 0 is random search, 1 the
+/// optimum at once. Source: F.-J. Willemsen et al., A methodology for comparing optimization
+/// algorithms for auto-tuning, FGCS 159 (2024).
 struct Score {
     double value = 0;
     double error = 0;        ///< half the width of its 95 % confidence interval: Student's t over the single repetitions; infinite for one
@@ -107,7 +118,8 @@ struct Stops {
 };
 Stops stops(const Simulation& simulation, double optimum, double until);
 
-/// A configuration that repetitions had as their best after some evaluations, and did not get away from.
+/// A configuration that repetitions had as their best after some evaluations, and did not get away
+/// from.
 struct StuckAt {
     std::int64_t member = 0;        ///< index in the space
     int repetitions = 0;            ///< that had it
@@ -117,8 +129,8 @@ struct StuckAt {
     std::vector<std::size_t> far;   ///< these parameters
 };
 
-/// Where the repetitions stood after so many evaluations, the most frequent first. A local optimum is a valid member none of whose neighbours (one
-/// value differs) costs less.
+/// Where the repetitions stood after so many evaluations, the most frequent first. A local optimum
+/// is a valid member none of whose neighbours (one value differs) costs less.
 std::vector<StuckAt> stuck_at(const RecordedSpace& recorded, const Simulation& simulation, std::int64_t evaluations);
 
 /// As many evaluations as the score needs, but at least `evaluations` and at most `most`.

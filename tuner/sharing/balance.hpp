@@ -58,8 +58,9 @@ struct BalanceOutcome {
     Transfers exchanged, moved;
 };
 
-/// Finds the share of a problem between two devices on data of its own: verifies a shared step against the reference, lets a LoadBalancer choose the
-/// share of period after period until it settles, and verifies the result once more there. Throws Error as HybridKernel does.
+/// Finds the share of a problem between two devices on data of its own: verifies a shared step
+/// against the reference, lets a LoadBalancer choose the share of period after period until it
+/// settles, and verifies the result once more there. Throws Error as HybridKernel does.
 ///
 ///     const BalanceOutcome outcome = balance(family, {gpu.get(), gpu_kernel}, {cpu.get(), cpu_kernel}, {});
 ///     database.add(outcome.record);

@@ -2,7 +2,8 @@
 
 namespace hone::inline v0_1 {
 
-/// Time and power of one way to compute a step: everything that works on it counted, and nothing else.
+/// Time and power of one way to compute a step: everything that works on it counted, and nothing
+/// else.
 struct TimeAndPower {
     double seconds = 0;  ///< of one step
     double watts = 0;    ///< mean of all devices that take part
@@ -10,10 +11,11 @@ struct TimeAndPower {
     double joules() const { return seconds * watts; }
 };
 
-/// The gains of a way to compute a step over a reference, which usually is the processor alone. For a step shared by processor and GPU, with the
-/// processor alone as reference: powerup = P_cpu / (P_cpu + P_gpu), speed-up = T_cpu / T_hybrid, greenup = powerup x speed-up = E_cpu / E_hybrid. A
-/// powerup below 1 is the rule (two devices draw more than one) and a greenup above 1 the aim. Source: the definition used with the hydrodynamics
-/// code BLAST.
+/// The gains of a way to compute a step over a reference, which usually is the processor alone. For
+/// a step shared by processor and GPU, with the processor alone as reference: powerup = P_cpu /
+/// (P_cpu + P_gpu), speed-up = T_cpu / T_hybrid, greenup = powerup x speed-up = E_cpu / E_hybrid. A
+/// powerup below 1 is the rule (two devices draw more than one) and a greenup above 1 the aim.
+/// Source: the definition used with the hydrodynamics code BLAST.
 struct Gains {
     double speed_up = 0;
     double powerup = 0;

@@ -48,7 +48,8 @@ struct Point {
     double n, seconds;
 };
 
-// Least squares of the relative errors of a + b n with a, b >= 0. Points of one n only: through the origin, as costs without a constant part are.
+// Least squares of the relative errors of a + b n with a, b >= 0. Points of one n only: through the
+// origin, as costs without a constant part are.
 std::pair<double, double> fit(const std::vector<Point>& points) {
     double s = 0;
     double sn = 0;
@@ -116,7 +117,8 @@ LoadBalancer::LoadBalancer(const LoadBalancerSettings& settings, const Hybrid& k
     learn(1, known.partner_cost, known.partner_seconds);
     state_.deviations = {std::max(known.own_cost.sigma, known.partner_cost.sigma)};
     state_.settled = !state_.sides[0].alone.empty() && !state_.sides[1].alone.empty();
-    // That one device alone was best says how much a shared step takes beside the two parts, at least.
+    // That one device alone was best says how much a shared step takes beside the two parts, at
+    // least.
     if (state_.settled && at_an_end(state_.units) && !sharing_is_vain())
         state_.overheads = {std::max(0.0, predicted(state_.units) - predicted(best_shared()))};
     if (!state_.settled) {
@@ -153,7 +155,8 @@ double LoadBalancer::sigma() const {
         for (const double seconds : of.alone) squares += square(seconds / alone(side) - 1);
         freedom += std::max(0.0, static_cast<double>(of.shared.size()) - 1) + std::max(0.0, static_cast<double>(of.alone.size()) - 1);
     }
-    // Few residuals say little about their spread: about as far as Student's distribution is wider than the normal one.
+    // Few residuals say little about their spread: about as far as Student's distribution is wider
+    // than the normal one.
     const double residual = freedom > 0 ? std::sqrt(squares / freedom) * (1 + 2 / freedom) : 0;
     return std::max(residual, median(state_.deviations));
 }
@@ -175,7 +178,8 @@ double LoadBalancer::predicted(std::int64_t units) const {
     return longest + (at_an_end(units) ? 0 : overhead());
 }
 
-// Where the lines cross, on the coarse grid; the better of its two neighbours. Requires that there is room for two.
+// Where the lines cross, on the coarse grid; the better of its two neighbours. Requires that there
+// is room for two.
 std::int64_t LoadBalancer::best_shared() const {
     const auto [a, b] = line(0);
     const auto [c, d] = line(1);
@@ -300,7 +304,8 @@ void LoadBalancer::tell(const SharedTimes& times) {
     const auto any = [&](int least) {
         return std::any_of(state_.sides.begin(), state_.sides.end(), [&](const auto& side) { return std::abs(side.off) >= least; });
     };
-    // What may be drift is not averaged into the model that it is held against, unless it proves to be noise.
+    // What may be drift is not averaged into the model that it is held against, unless it proves to
+    // be noise.
     state_.held.push_back(times);
     const bool drifted = any(drift_periods);
     if (!drifted && any(1)) return;

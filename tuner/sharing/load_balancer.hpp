@@ -9,7 +9,8 @@
 
 namespace hone::inline v0_1 {
 
-/// The times of two devices in one sampling period: seconds of one step, each the median of the period's steps.
+/// The times of two devices in one sampling period: seconds of one step, each the median of the
+/// period's steps.
 struct SharedTimes {
     double first = 0;   ///< busy time of the first device; ignored where it had no units
     double second = 0;  ///< of the second
@@ -20,7 +21,8 @@ struct SharedTimes {
 struct LoadBalancerSettings {
     std::int64_t units = 1;        ///< of the whole range: elements, planes, zones
     std::int64_t granularity = 1;  ///< the first device gets a multiple of it, or all
-    /// Seconds that moving one unit from device to device costs, and the number of steps left to earn it back.
+    /// Seconds that moving one unit from device to device costs, and the number of steps left to
+    /// earn it back.
     double seconds_per_moved_unit = 0;
     double remaining_steps = std::numeric_limits<double>::infinity();
 };
@@ -44,18 +46,23 @@ struct BalancerState {
     int periods = 0;
 };
 
-/// Finds the share of a step for each of two devices so that both end at the same moment. It has no clock and no device: it is told the times of a
-/// period, and says how many units the first device takes in the next one.
+/// Finds the share of a step for each of two devices so that both end at the same moment. It has no
+/// clock and no device: it is told the times of a period, and says how many units the first device
+/// takes in the next one.
 ///
-/// The cost of each device is taken as affine in its units, T = a + b n with a, b >= 0: launches, transfers and the start of threads are in a. The
-/// first period gives the first device everything and the second gives it nothing: then both end points are known, one device alone being free of
-/// synchronisation. The third shares by speed; every later one goes where the least-squares lines through all known points cross. It settles when
-/// the lines cross where it stands, after four shared periods, or at once on one device where sharing cannot gain 1 %. An end point that a shared
-/// period contradicts (no device needs more than m times as long for m times the units) is timed once more. Noise-free affine costs are settled in
-/// the fourth period; ADR 0014 says how well noisy ones are.
+/// The cost of each device is taken as affine in its units, T = a + b n with a, b >= 0: launches,
+/// transfers and the start of threads are in a. The first period gives the first device everything
+/// and the second gives it nothing: then both end points are known, one device alone being free of
+/// synchronisation. The third shares by speed; every later one goes where the least-squares lines
+/// through all known points cross. It settles when the lines cross where it stands, after four
+/// shared periods, or at once on one device where sharing cannot gain 1 %. An end point that a
+/// shared period contradicts (no device needs more than m times as long for m times the units) is
+/// timed once more. Noise-free affine costs are settled in the fourth period; ADR 0014 says how
+/// well noisy ones are.
 ///
-/// Once settled it moves only when the predicted gain beats 2 % and two standard deviations of a period's times and repays what moving costs.
-/// Three periods in a row that differ by more than 5 % (and two standard deviations) from the model in one direction re-open the search.
+/// Once settled it moves only when the predicted gain beats 2 % and two standard deviations of a
+/// period's times and repays what moving costs. Three periods in a row that differ by more than 5 %
+/// (and two standard deviations) from the model in one direction re-open the search.
 ///
 ///     LoadBalancer balancer({.units = planes, .granularity = 2});
 ///     while (running) balancer.tell(times_of_a_period_with(balancer.units()));
@@ -64,7 +71,8 @@ class LoadBalancer {
     explicit LoadBalancer(const LoadBalancerSettings& settings);
     /// Goes on where another one was. Throws Error for a state of another range.
     LoadBalancer(const LoadBalancerSettings& settings, BalancerState state);
-    /// Begins settled at the share that a record of the same problem has, with its models; without models at that share, but not settled.
+    /// Begins settled at the share that a record of the same problem has, with its models; without
+    /// models at that share, but not settled.
     LoadBalancer(const LoadBalancerSettings& settings, const Hybrid& known);
 
     /// Units of the first device in the coming period: a multiple of the granularity, or all.
@@ -72,7 +80,8 @@ class LoadBalancer {
     double share() const { return static_cast<double>(state_.units) / static_cast<double>(settings_.units); }
     /// The share is the best that is known, and will stay until costs change.
     bool settled() const { return state_.settled; }
-    /// Times of a period that ran with `units()`. Throws Error for a time that is needed and is not above 0.
+    /// Times of a period that ran with `units()`. Throws Error for a time that is needed and is not
+    /// above 0.
     void tell(const SharedTimes& times);
 
     /// For the decisions from now on.

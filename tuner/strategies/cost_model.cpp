@@ -218,7 +218,8 @@ double CostModel::explained() const {
     double missed = 0;
     double spread = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        // The value predicted from the others differs by the weight over the inverse's diagonal (Rasmussen and Williams, 2006, equation 5.12).
+        // The value predicted from the others differs by the weight over the inverse's diagonal
+        // (Rasmussen and Williams, 2006, equation 5.12).
         std::vector<double> unit(count);
         unit[i] = 1;
         const std::vector<double> column = state_->factor->forward(std::move(unit));

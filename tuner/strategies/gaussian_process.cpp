@@ -11,7 +11,8 @@ constexpr double least_variance = 1e-9;  // of a row that others explain wholly,
 constexpr double least_scale = 1e-12;    // of the process: where all costs are equal, what is least known still stands out
 constexpr double most_doubt = 100;       // few values may be explained exactly, and any error is far more than expected then
 
-/// to -= factor * from. The length, a multiple of eight, and the restricted pointers let GCC use vector instructions at -O2 already.
+/// to -= factor * from. The length, a multiple of eight, and the restricted pointers let GCC use
+/// vector instructions at -O2 already.
 void subtract_eights(float* __restrict to, float factor, const float* __restrict from, std::size_t eights) {
     for (std::size_t i = 0; i < 8 * eights; ++i) to[i] -= factor * from[i];
 }

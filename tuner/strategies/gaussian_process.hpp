@@ -14,15 +14,19 @@ struct Expectation {
     double failure = 0;    ///< how much it looks like a failure: about 0 to 1
 };
 
-/// A Gaussian process conditioned on members one by one (the rows). It keeps its expectations of a pool of candidates up to date.
+/// A Gaussian process conditioned on members one by one (the rows). It keeps its expectations of a
+/// pool of candidates up to date.
 ///
-/// A row may be added before its value is told. Until then its expectation counts as its value. That changes no mean, and removes the uncertainty
-/// around it, so that the pending members of a window spread out. A failure has no value. Failures are learnt beside the costs, with the same
+/// A row may be added before its value is told. Until then its expectation counts as its value.
+/// That changes no mean, and removes the uncertainty around it, so that the pending members of a
+/// window spread out. A failure has no value. Failures are learnt beside the costs, with the same
 /// covariance. Mean and variance of the process are the maximum likelihood estimates.
 ///
-/// Adding a row costs rows^2 + rows * pool operations. Telling a value costs pool operations when rows are told in order. The Cholesky factor of the
-/// covariance matrix grows by a row at a time, and the pool's part of it is kept, so no system is solved again. Sources: Rasmussen and Williams,
-/// 2006, chapter 2 and algorithm 2.1; Ginsbourger, Le Riche and Carraro, 2010 (the kriging believer: a pending member counts as its expectation).
+/// Adding a row costs rows^2 + rows * pool operations. Telling a value costs pool operations when
+/// rows are told in order. The Cholesky factor of the covariance matrix grows by a row at a time,
+/// and the pool's part of it is kept, so no system is solved again. Sources: Rasmussen and
+/// Williams, 2006, chapter 2 and algorithm 2.1; Ginsbourger, Le Riche and Carraro, 2010 (the
+/// kriging believer: a pending member counts as its expectation).
 class GaussianProcess {
   public:
     /// `kernel` is read again for every row and candidate: it must stay as it is.
@@ -37,16 +41,19 @@ class GaussianProcess {
     /// A further candidate; costs rows^2.
     void extend(std::size_t member);
     Expectation expect(std::size_t place_in_pool) const;
-    /// Holds the process to its errors: predicts each of the lower half of the values from all others, and from now on widens all deviations by as
-    /// much as these errors are greater than expected, if they are. Costs rows^3 / 6. Sources: Dubrule, 1983 (the errors without solving anew);
-    /// Bachoc, 2013, "Cross validation and maximum likelihood estimations of hyper-parameters of Gaussian processes with model misspecification".
+    /// Holds the process to its errors: predicts each of the lower half of the values from all
+    /// others, and from now on widens all deviations by as much as these errors are greater than
+    /// expected, if they are. Costs rows^3 / 6. Sources: Dubrule, 1983 (the errors without solving
+    /// anew); Bachoc, 2013, "Cross validation and maximum likelihood estimations of
+    /// hyper-parameters of Gaussian processes with model misspecification".
     void calibrate();
 
     /// Of the values, as the covariance explains them. Requires one.
     double variance() const;
 
   private:
-    /// The values, and the ones and failures beside them, each multiplied by the inverse of the factor.
+    /// The values, and the ones and failures beside them, each multiplied by the inverse of the
+    /// factor.
     struct Row {
         std::size_t member = 0;
         std::vector<double> factor;

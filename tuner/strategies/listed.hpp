@@ -10,7 +10,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A strategy that asks the members in an order settled beforehand, whatever it is told; but what was told is not asked.
+/// A strategy that asks the members in an order settled beforehand, whatever it is told; but what
+/// was told is not asked.
 class ListedStrategy : public Strategy {
   public:
     explicit ListedStrategy(std::vector<std::int64_t> order) : order_(std::move(order)) {}

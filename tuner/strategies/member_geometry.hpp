@@ -8,8 +8,9 @@
 
 namespace hone::inline v0_1 {
 
-/// Where the members of a search space lie: coordinates and neighbours. Members are numbered by their place in the ascending list. There is a
-/// dimension for each tunable of any form. A member's coordinate is the position of its value in the tunable's list. A member of a form without the
+/// Where the members of a search space lie: coordinates and neighbours. Members are numbered by
+/// their place in the ascending list. There is a dimension for each tunable of any form. A member's
+/// coordinate is the position of its value in the tunable's list. A member of a form without the
 /// tunable has one more coordinate there, the last.
 class MemberGeometry {
   public:
@@ -17,7 +18,8 @@ class MemberGeometry {
 
     std::size_t size() const { return members_.size(); }
     std::size_t dimensions() const { return levels_.size(); }
-    /// How many coordinates there are: the tunable's values, and one where some form does not have it.
+    /// How many coordinates there are: the tunable's values, and one where some form does not have
+    /// it.
     std::size_t levels(std::size_t dimension) const { return levels_[dimension]; }
     /// The tunable's values.
     std::size_t values(std::size_t dimension) const { return values_[dimension]; }
@@ -29,10 +31,12 @@ class MemberGeometry {
 
     /// The member of an index in the space, or `size()` when it is none.
     std::size_t find(std::int64_t index) const;
-    /// The member with these coordinates, or `size()` when there is none. In a space of forms the coordinates that the form does not have do not
-    /// count, and those that it lacks are of the member that stands for the form.
+    /// The member with these coordinates, or `size()` when there is none. In a space of forms the
+    /// coordinates that the form does not have do not count, and those that it lacks are of the
+    /// member that stands for the form.
     std::size_t find(std::vector<std::size_t> coordinates) const;
-    /// Every member that differs from `member` in one value. Another form is one value, too: it keeps what both forms have.
+    /// Every member that differs from `member` in one value. Another form is one value, too: it
+    /// keeps what both forms have.
     std::vector<std::size_t> neighbours(std::size_t member) const;
     /// `member` with up to `changes` values drawn anew; `size()` when that is no member.
     std::size_t altered(std::size_t member, int changes, Random& random) const;

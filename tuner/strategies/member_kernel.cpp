@@ -57,7 +57,8 @@ std::vector<double> places(const std::vector<double>& numbers) {
     return places;
 }
 
-/// Whether a property of the values turns along the ordered list; otherwise the order says the same.
+/// Whether a property of the values turns along the ordered list; otherwise the order says the
+/// same.
 bool turns(const std::vector<double>& property, const std::vector<double>& places) {
     bool rises = false;
     bool falls = false;
@@ -108,7 +109,8 @@ double matern(double distance) {
     return (1 + scaled) * std::exp(-scaled);
 }
 
-/// What rates and noise are thought to be before the values are looked at: logarithms have a normal distribution.
+/// What rates and noise are thought to be before the values are looked at: logarithms have a normal
+/// distribution.
 struct Prior {
     explicit Prior(std::size_t values) {
         const double part = std::min(1.0, static_cast<double>(values) / many);
@@ -128,12 +130,14 @@ struct Prior {
     double width = 1;
 };
 
-/// to -= factor * from. The length, a multiple of four, and the restricted pointers let GCC use vector instructions at -O2 already.
+/// to -= factor * from. The length, a multiple of four, and the restricted pointers let GCC use
+/// vector instructions at -O2 already.
 void subtract_fours(double* __restrict to, double factor, const double* __restrict from, std::size_t fours) {
     for (std::size_t i = 0; i < 4 * fours; ++i) to[i] -= factor * from[i];
 }
 
-/// How likely some values are while one factor of the covariance is varied: the product of the others is kept.
+/// How likely some values are while one factor of the covariance is varied: the product of the
+/// others is kept.
 class Evidence {
   public:
     Evidence(const MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values)
@@ -157,8 +161,8 @@ class Evidence {
         dimension_.reset();
     }
 
-    /// Logarithm, but for a constant; mean and variance of the values are those that suit best. A Cholesky factorisation, beside which the values and
-    /// a column of ones are solved.
+    /// Logarithm, but for a constant; mean and variance of the values are those that suit best. A
+    /// Cholesky factorisation, beside which the values and a column of ones are solved.
     double operator()() {
         const std::size_t count = members_.size();
         matrix_ = others_;
@@ -297,7 +301,8 @@ void MemberKernel::fill(std::size_t t) {
     const double* const rate = &rates_[rates_per_table * t];
     for (std::size_t a = 0; a < table.size; ++a)
         for (std::size_t b = 0; b < table.size; ++b) {
-            // A form without the tunable is as far from every value as the ends of a list are from each other.
+            // A form without the tunable is as far from every value as the ends of a list are from
+            // each other.
             const bool ordered = std::max(a, b) < table.place.size();
             const auto apart = [&](const std::vector<double>& property) {
                 return ordered && !property.empty() ? std::abs(property[a] - property[b]) : 0.0;

@@ -9,24 +9,29 @@
 
 namespace hone::inline v0_1 {
 
-/// The covariance of a Gaussian process over a search space: how much the costs of two members have in common.
+/// The covariance of a Gaussian process over a search space: how much the costs of two members have
+/// in common.
 ///
-/// It is a product over the tunables of `1 - share + share * c`, where c falls from 1 with the difference of the two values. So a tunable acts partly
-/// by itself and partly together with the others, as in an analysis of variance. For numbers, with or without a decimal point, c is a Matern function
-/// of the distance in the ordered list, of smoothness 3/2 because costs have kinks. For whole numbers it is multiplied by an exponential of the
-/// difference in alignment, the number of times that a number can be halved: warps, memory banks and transactions depend on that. It is multiplied by
-/// one more where one number is a power of two and the other is not: extents of problems and caches mostly are, so that others leave a remainder or
-/// need another kernel. For words and truth values c only tells equal from different; so it does for having the tunable and being of a form without
-/// it. How fast c falls is a rate per tunable, learnt from the costs.
+/// It is a product over the tunables of `1 - share + share * c`, where c falls from 1 with the
+/// difference of the two values. So a tunable acts partly by itself and partly together with the
+/// others, as in an analysis of variance. For numbers, with or without a decimal point, c is a
+/// Matern function of the distance in the ordered list, of smoothness 3/2 because costs have kinks.
+/// For whole numbers it is multiplied by an exponential of the difference in alignment, the number
+/// of times that a number can be halved: warps, memory banks and transactions depend on that. It is
+/// multiplied by one more where one number is a power of two and the other is not: extents of
+/// problems and caches mostly are, so that others leave a remainder or need another kernel. For
+/// words and truth values c only tells equal from different; so it does for having the tunable and
+/// being of a form without it. How fast c falls is a rate per tunable, learnt from the costs.
 ///
-/// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern functions, marginal likelihood); Durrande et al., 2013,
-/// "ANOVA kernels and RKHS of zero mean functions" (the form of the product).
+/// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern
+/// functions, marginal likelihood); Durrande et al., 2013, "ANOVA kernels and RKHS of zero mean
+/// functions" (the form of the product).
 class MemberKernel {
   public:
     MemberKernel(const SearchSpace& space, const MemberGeometry& geometry);
 
-    /// Three for each tunable of several values: of the difference, of the alignment, of being a power of two. One that is zero has no effect, and is
-    /// not learnt.
+    /// Three for each tunable of several values: of the difference, of the alignment, of being a
+    /// power of two. One that is zero has no effect, and is not learnt.
     const std::vector<double>& rates() const { return rates_; }
     void set_rate(std::size_t which, double rate);
     /// The tunable that a rate is of.
@@ -48,7 +53,8 @@ class MemberKernel {
 
     const MemberGeometry& geometry() const { return *geometry_; }
 
-    /// The factor of one tunable: of two coordinates (MemberGeometry); 1 for a tunable of one coordinate.
+    /// The factor of one tunable: of two coordinates (MemberGeometry); 1 for a tunable of one
+    /// coordinate.
     double factor(std::size_t dimension, std::size_t a, std::size_t b) const;
 
   private:
@@ -72,7 +78,8 @@ class MemberKernel {
     double noise_ = usual_noise;
 };
 
-/// Many members whose covariances with one other are asked for at once: their coordinates lie tunable by tunable, which is three times as fast.
+/// Many members whose covariances with one other are asked for at once: their coordinates lie
+/// tunable by tunable, which is three times as fast.
 class KernelColumns {
   public:
     explicit KernelColumns(const MemberKernel& kernel) : kernel_(&kernel), coordinates_(kernel.tables_.size()) {}
@@ -86,13 +93,16 @@ class KernelColumns {
     std::vector<std::vector<std::uint32_t>> coordinates_;  ///< [table][place]
 };
 
-/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a prior. Deterministic, and starts from the middle of
-/// the prior whatever the kernel has: what few values had led to would be hard to leave.
+/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a
+/// prior. Deterministic, and starts from the middle of the prior whatever the kernel has: what few
+/// values had led to would be hard to leave.
 ///
-/// The prior moves with the number of values. With few it is wide and around small rates: a smooth model in which few tunables matter finds the good
-/// regions soonest. With many it is narrower and around rates eight times as great. Else what is likeliest may be that some tunable does not matter
-/// at all, and a search never looks at its other values again. Source: Berkenkamp, Schoellig and Krause, 2019, "No-regret Bayesian optimization with
-/// unknown hyperparameters" (length scales have to shrink as evaluations are made, or a search may stay in a local optimum).
+/// The prior moves with the number of values. With few it is wide and around small rates: a smooth
+/// model in which few tunables matter finds the good regions soonest. With many it is narrower and
+/// around rates eight times as great. Else what is likeliest may be that some tunable does not
+/// matter at all, and a search never looks at its other values again. Source: Berkenkamp, Schoellig
+/// and Krause, 2019, "No-regret Bayesian optimization with unknown hyperparameters" (length scales
+/// have to shrink as evaluations are made, or a search may stay in a local optimum).
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values);
 
 }  // namespace hone::inline v0_1

@@ -71,7 +71,8 @@ void MemberStrategy::plan_looks() {
         for (std::size_t member = 0; member < geometry_.size(); ++member)
             if (const std::size_t value = geometry_.coordinate(member, dimension); value < holders.size()) holders[value].push_back(member);
         for (std::size_t value = 0; value < holders.size(); ++value) {
-            // Among equals a value has 1 / values of the members; in a long list of block sizes none is rare for that.
+            // Among equals a value has 1 / values of the members; in a long list of block sizes
+            // none is rare for that.
             const bool is_rare = holders[value].size() * rare * holders.size() < geometry_.size();
             if (holders.size() > short_list && !is_rare) continue;
             const std::size_t looks = std::min(is_rare ? rare_looks : 1, holders[value].size());

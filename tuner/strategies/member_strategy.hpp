@@ -10,8 +10,9 @@
 
 namespace hone::inline v0_1 {
 
-/// The part that all guided strategies share. It knows which members are open (neither asked for nor told), asks for the safe configuration first,
-/// and begins with a plan that tries every value. A strategy that derives from it decides two things: which open member is next, and what to learn
+/// The part that all guided strategies share. It knows which members are open (neither asked for
+/// nor told), asks for the safe configuration first, and begins with a plan that tries every value.
+/// A strategy that derives from it decides two things: which open member is next, and what to learn
 /// from a cost. Members are numbered as in `geometry()`.
 class MemberStrategy : public Strategy {
   public:

@@ -46,7 +46,8 @@ class Surrogate : public MemberStrategy {
         place_.resize(geometry().size());
     }
 
-    /// From the pool. That of a large space has all that lies near the best, and a random part of the rest, which stands for all of it.
+    /// From the pool. That of a large space has all that lies near the best, and a random part of
+    /// the rest, which stands for all of it.
     std::optional<Outlook> outlook(double part) const override {
         if (!model_ || ranking_.empty()) return std::nullopt;
         std::vector<OpenMember> members;
@@ -122,7 +123,8 @@ class Surrogate : public MemberStrategy {
         return members;
     }
 
-    /// All that is known as long as it is not too much; then the pending, the best and some others. In the order in which they became known.
+    /// All that is known as long as it is not too much; then the pending, the best and some others.
+    /// In the order in which they became known.
     std::vector<std::size_t> chosen_rows() {
         if (known_.size() <= kept_rows) return known_;
         std::vector<std::size_t> by_cost;
@@ -169,7 +171,8 @@ class Surrogate : public MemberStrategy {
         }
     }
 
-    /// The best cost told, or what is expected of a pending member if that is less: improvement on it is what an ask can still bring.
+    /// The best cost told, or what is expected of a pending member if that is less: improvement on
+    /// it is what an ask can still bring.
     double best_believed() const {
         double best = cost_[ranking_.front()];
         for (const std::size_t member : known_)
@@ -177,8 +180,9 @@ class Surrogate : public MemberStrategy {
         return best;
     }
 
-    /// What an ask is to improve on, drawn anew each time: the best, or less by an exponentially distributed part of the process's deviation. The
-    /// lower it is, the further from what is known lies the member with the greatest expected improvement.
+    /// What an ask is to improve on, drawn anew each time: the best, or less by an exponentially
+    /// distributed part of the process's deviation. The lower it is, the further from what is known
+    /// lies the member with the greatest expected improvement.
     double draw_target() { return best_believed() + ambition * std::log(1 - random().real()) * std::sqrt(model_->variance()); }
 
     /// The open one in the pool with the greatest expected improvement on `target`.

@@ -23,8 +23,9 @@ using Clock = std::chrono::steady_clock;
 // Of each guard. A few rows: a kernel that goes wrong by one of them is found.
 constexpr std::int64_t guard_bytes = std::int64_t{16} << 10;
 
-// Where the words of an array begin in its memory, behind the guard: large arrays a large page further, at the place in it that an application's
-// would have (allocate_host_memory), and small ones as their own allocation would place them in a page.
+// Where the words of an array begin in its memory, behind the guard: large arrays a large page
+// further, at the place in it that an application's would have (allocate_host_memory), and small
+// ones as their own allocation would place them in a page.
 std::int64_t lead_bytes(std::int64_t bytes) {
     constexpr std::int64_t large_page = std::int64_t{2} << 20;
     return bytes >= 2 * large_page ? large_page : guard_bytes;
@@ -44,7 +45,8 @@ DeviceArray uploaded(Backend& backend, Uploader& uploader, const HostArray& arra
     return copy;
 }
 
-// Both guards of an array: numbers, because a kernel that reads NaN past an end may write what it read; of each array others, because it may copy.
+// Both guards of an array: numbers, because a kernel that reads NaN past an end may write what it
+// read; of each array others, because it may copy.
 HostArray guards_of(std::size_t array, Precision precision) {
     HostArray guards(precision, 2 * guard_bytes / bytes_per_word(precision));
     for (std::int64_t i = 0; i < guards.words(); ++i) guards.set_word(i, random_word(mixed(array), i));

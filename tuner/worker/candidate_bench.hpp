@@ -27,12 +27,14 @@ struct Instruments {
 
 /// A problem's data on a device, ready to verify and time any of its configurations.
 ///
-/// It keeps copies of the inputs and the expected outputs on the device, uploaded once, when they are first needed: until then the device has nothing
-/// to do with it, so that another bench's candidates may be timed while this one's data are made. Every candidate starts from restored inputs and
-/// poisoned outputs (poison_byte). After its first step all arrays are compared with the reference, value by value. Inputs are compared,
-/// too, because a kernel must not change them. Then the candidate is timed on the evolving arrays: kernels that work in place see the state of the
-/// step before, as in an application. Guard words lie before and after each array. They are checked after the first step and after the last, and find
-/// kernels that write past an end.
+/// It keeps copies of the inputs and the expected outputs on the device, uploaded once, when they
+/// are first needed: until then the device has nothing to do with it, so that another bench's
+/// candidates may be timed while this one's data are made. Every candidate starts from restored
+/// inputs and poisoned outputs (poison_byte). After its first step all arrays are compared with the
+/// reference, value by value. Inputs are compared, too, because a kernel must not change them. Then
+/// the candidate is timed on the evolving arrays: kernels that work in place see the state of the
+/// step before, as in an application. Guard words lie before and after each array. They are checked
+/// after the first step and after the last, and find kernels that write past an end.
 ///
 ///     CandidateBench bench(*backend, family, problem, seed);
 ///     const Outcome outcome = bench.evaluate(space.safe(), 0, SamplingRule{});
@@ -44,10 +46,12 @@ class CandidateBench {
     /// Seconds that the constructor spent on random data and the reference's answer.
     double reference_seconds() const { return reference_seconds_; }
 
-    /// Lays the data out on the device, unless they lie there. `evaluate` does so, too; beforehand, errors are the problem's and no candidate's.
+    /// Lays the data out on the device, unless they lie there. `evaluate` does so, too; beforehand,
+    /// errors are the problem's and no candidate's.
     void place();
 
-    /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the candidate's sake: a failure is an outcome.
+    /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the
+    /// candidate's sake: a failure is an outcome.
     Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
 
   private:
@@ -64,22 +68,25 @@ class CandidateBench {
         std::string name;
     };
 
-    /// Before a candidate's first step: everything that it may read or write. Inputs that no step is to change stay as they are where the last
-    /// candidate is known to have left them alone in its own first step.
+    /// Before a candidate's first step: everything that it may read or write. Inputs that no step
+    /// is to change stay as they are where the last candidate is known to have left them alone in
+    /// its own first step.
     void restore(bool inputs);
-    /// The first step of a candidate: where it differs from the reference, or what else is wrong with it.
+    /// The first step of a candidate: where it differs from the reference, or what else is wrong
+    /// with it.
     struct FirstStep {
         std::string overwritten;  ///< see below
         double error = 0;
         std::string where;  ///< the array of the largest difference
     };
     FirstStep first_step(const BoundKernel& kernel);
-    /// Before it is timed: what its first step changed of what a step reads. Its outputs were compared with the reference, its inputs with
-    /// themselves.
+    /// Before it is timed: what its first step changed of what a step reads. Its outputs were
+    /// compared with the reference, its inputs with themselves.
     void restore_changed();
     /// Names the arrays that were written past an end; empty when none was.
     std::string overwritten();
-    /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said too little.
+    /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said
+    /// too little.
     std::optional<Energy> metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule);
     /// Largest difference, and the array that it was found in.
     std::pair<double, std::string> difference();

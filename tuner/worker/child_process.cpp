@@ -122,7 +122,8 @@ std::optional<std::string> ChildProcess::take_line() {
 
 std::string ChildProcess::end() {
     if (pid_ < 0) return how_it_ended_;
-    // A child that closed its output is about to end by itself, and how it ends tells more than our signal.
+    // A child that closed its output is about to end by itself, and how it ends tells more than our
+    // signal.
     for (int patience = 0; ended_output_ && patience < 100; ++patience) {
         siginfo_t info{};
         if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_) break;

@@ -138,7 +138,8 @@ void CompilePool::collect(Process& process) {
         process.child.reset();
         return;
     }
-    // The compiler's own process, where there is one, is ended by its worker at the time-out; this is for compilers inside the worker.
+    // The compiler's own process, where there is one, is ended by its worker at the time-out; this
+    // is for compilers inside the worker.
     constexpr double grace = 2;
     const double spent = std::chrono::duration<double>(Clock::now() - process.began).count() - held_seconds(process);
     if (spent > settings_.timeout + grace) {

@@ -35,8 +35,9 @@ struct CompilePoolSettings {
 
 /// Compiles candidates ahead of their measurement, in processes of their own, into the disk cache.
 ///
-/// Processes rather than threads, because NVRTC compiles one source at a time per process, and because a compiler that hangs or crashes can be
-/// killed. They are started when there is work. The caller does all waiting, because it waits for other children as well:
+/// Processes rather than threads, because NVRTC compiles one source at a time per process, and
+/// because a compiler that hangs or crashes can be killed. They are started when there is work. The
+/// caller does all waiting, because it waits for other children as well:
 ///
 ///     pool.add(config);
 ///     while (!pool.result(config)) {
@@ -64,15 +65,16 @@ class CompilePool {
     /// The result, once it is there.
     std::optional<Result> result(const Config& config) const { return result(problem_, config); }
     std::optional<Result> result(const std::string& problem, const Config& config) const;
-    /// Lets what was held go on, and gives queued work to idle processes, in the order added, until `most` are at work. Throws Error when no process
-    /// can be started.
+    /// Lets what was held go on, and gives queued work to idle processes, in the order added, until
+    /// `most` are at work. Throws Error when no process can be started.
     void start(int most = std::numeric_limits<int>::max());
     /// Takes what the processes said; ends those that are beyond their time.
     void collect();
     /// Processes that are compiling, held or not.
     int busy() const;
-    /// Stops what is being compiled until `start`, so that it disturbs no measurement. What compiles by `further` commands goes on: false while
-    /// some of it does. The time does not count as the compilers'.
+    /// Stops what is being compiled until `start`, so that it disturbs no measurement. What
+    /// compiles by `further` commands goes on: false while some of it does. The time does not count
+    /// as the compilers'.
     bool hold();
     bool held() const { return held_since_.has_value(); }
     /// Empties the queue. With `kill`, also gives up what is being compiled.

@@ -14,8 +14,9 @@
 
 namespace hone::inline v0_1 {
 
-/// A file of lines that one process appends to while others read it, also on other hosts that share the file system: a pipe without a connection.
-/// It replaces, by a rename, what an earlier run may have left there. Any thread may append.
+/// A file of lines that one process appends to while others read it, also on other hosts that share
+/// the file system: a pipe without a connection. It replaces, by a rename, what an earlier run may
+/// have left there. Any thread may append.
 class LineFile {
   public:
     /// Throws Error when the file cannot be made.
@@ -29,12 +30,14 @@ class LineFile {
     std::mutex mutex_;
 };
 
-/// Reads a LineFile as it grows. The file is opened anew each time, which makes network file systems look whether it has changed.
+/// Reads a LineFile as it grows. The file is opened anew each time, which makes network file
+/// systems look whether it has changed.
 class LineFileReader {
   public:
     explicit LineFileReader(std::filesystem::path path) : path_(std::move(path)) {}
 
-    /// Whole lines that were not taken yet, from the beginning where the file was replaced; none where there is no file.
+    /// Whole lines that were not taken yet, from the beginning where the file was replaced; none
+    /// where there is no file.
     std::vector<std::string> take();
     /// Seconds since the file was seen to grow, or since this began to look at it.
     double silent_seconds() const;

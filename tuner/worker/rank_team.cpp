@@ -154,7 +154,8 @@ void serve_rank(const fs::path& folder, const RankPlace& place, const Device& de
         fs::remove(cache / self.mark, error);
     };
     auto pulse = std::chrono::steady_clock::now();
-    // The coordinator lists a space, or makes a reference's data, in a process of its own that has a pulse all the time.
+    // The coordinator lists a space, or makes a reference's data, in a process of its own that has
+    // a pulse all the time.
     constexpr double patience_at_first = 120;
     while (!stop()) {
         if (const auto now = std::chrono::steady_clock::now(); now - pulse > std::chrono::duration<double>(pulse_seconds)) {

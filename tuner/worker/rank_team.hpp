@@ -16,9 +16,11 @@
 
 namespace hone::inline v0_1 {
 
-/// Ranks of a tuning run speak through files in `FOLDER/ranks/JOB`, which all of them see; neither MPI nor a network is needed, so that the death of
-/// one ends nothing else. Each has a file of its own that grows twice a second while it lives. The coordinator's says who is to start a worker. Each
-/// worker has two files of its own, for the lines that other workers read and write through pipes (tuner/worker/worker.hpp).
+/// Ranks of a tuning run speak through files in `FOLDER/ranks/JOB`, which all of them see; neither
+/// MPI nor a network is needed, so that the death of one ends nothing else. Each has a file of its
+/// own that grows twice a second while it lives. The coordinator's says who is to start a worker.
+/// Each worker has two files of its own, for the lines that other workers read and write through
+/// pipes (tuner/worker/worker.hpp).
 ///
 /// | file | by | lines |
 /// |---|---|---|
@@ -31,19 +33,21 @@ std::filesystem::path rank_folder(const std::filesystem::path& folder, const Ran
 /// Seconds of silence after which whoever writes a file counts as dead.
 constexpr double rank_patience = 10;
 
-/// The work of ranks above 0: starts workers by `command` as the coordinator asks, until that ends the run, or `stop` says so. Throws Error when the
-/// coordinator is not there, or there no more.
+/// The work of ranks above 0: starts workers by `command` as the coordinator asks, until that ends
+/// the run, or `stop` says so. Throws Error when the coordinator is not there, or there no more.
 void serve_rank(const std::filesystem::path& folder, const RankPlace& place, const Device& device, const std::filesystem::path& cache,
                 const std::vector<std::string>& command, const std::function<bool()>& stop);
 
-/// A process of the coordinator that stands for a worker elsewhere: hands its standard input on, line by line, and prints what comes back. Exit code.
+/// A process of the coordinator that stands for a worker elsewhere: hands its standard input on,
+/// line by line, and prints what comes back. Exit code.
 int relay_main(const std::filesystem::path& folder, const std::string& rank_file, const std::string& worker);
 
 /// The other ranks, as the coordinator sees them.
 class RankTeam {
   public:
-    /// Waits for all ranks, at most `patience` seconds; those that did not come, or have another kind of device than `device`, are told to
-    /// `complain`. `program` is this one, whose hidden command `relay` calls relay_main.
+    /// Waits for all ranks, at most `patience` seconds; those that did not come, or have another
+    /// kind of device than `device`, are told to `complain`. `program` is this one, whose hidden
+    /// command `relay` calls relay_main.
     RankTeam(const std::filesystem::path& folder, const RankPlace& place, const Device& device, const std::filesystem::path& cache,
              const std::string& program, double patience, const std::function<void(const std::string&)>& complain);
     /// Ends them.

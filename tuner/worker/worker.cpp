@@ -59,7 +59,8 @@ class Session {
         return "{}";
     }
 
-    /// Uses the processors and as many threads as it was told: both agree with who told it on the search space, and on what is measured.
+    /// Uses the processors and as many threads as it was told: both agree with who told it on the
+    /// search space, and on what is measured.
     static void take_team(const JsonPlace& request) {
         const std::string own = processor_list(processors().numbers);
         if (const auto told = request.find("processors"); told && told->string(longest_message_text) != own)
@@ -104,8 +105,8 @@ class Session {
         return "{}";
     }
 
-    /// A candidate that allocates without end is told that there is no more, rather than that the system ends whatever it likes. Stacks are laid
-    /// claim to as a whole and hardly used.
+    /// A candidate that allocates without end is told that there is no more, rather than that the
+    /// system ends whatever it likes. Stacks are laid claim to as a whole and hardly used.
     static void limit_memory() {
         constexpr std::int64_t bytes_per_stack = std::int64_t{16} << 20;
         limit_further_memory(free_memory() + omp_get_max_threads() * bytes_per_stack);
@@ -123,7 +124,8 @@ class Session {
         return instruments;
     }
 
-    /// Of the device that this process has open and that does nothing; 0 when its meter does not tell.
+    /// Of the device that this process has open and that does nothing; 0 when its meter does not
+    /// tell.
     static double idle_watts(const PowerSource& source, double seconds) {
         PowerMeter meter(source);
         std::this_thread::sleep_for(std::chrono::duration<double>(source.lag + 2 * seconds));
@@ -162,7 +164,8 @@ class Session {
         return fmt::format("{{\"outcome\": {}, \"broken\": {}}}", to_json(outcome), outcome.measured() || device_answers() ? 0 : 1);
     }
 
-    /// Whether the device still works after a candidate's failure: a fault in a kernel leaves a CUDA context useless.
+    /// Whether the device still works after a candidate's failure: a fault in a kernel leaves a
+    /// CUDA context useless.
     bool device_answers() {
         constexpr std::int64_t bytes = 256;
         try {
@@ -203,7 +206,8 @@ std::string answer_or_error(Session& session, const std::string& line) {
     }
 }
 
-/// A copy of standard output for the answers alone; whatever else is printed goes to standard error.
+/// A copy of standard output for the answers alone; whatever else is printed goes to standard
+/// error.
 std::FILE* claim_output() {
     const int answers =
         fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);  // a compiler that had it would keep it open when the worker is gone

@@ -7,9 +7,11 @@
 
 namespace hone::inline v0_1 {
 
-/// The body of a worker process: answers one JSON line on standard output for each JSON line on standard input, until that is closed.
+/// The body of a worker process: answers one JSON line on standard output for each JSON line on
+/// standard input, until that is closed.
 ///
-/// A program that tunes calls it for its own hidden sub-command, so that it can start itself as its worker (see WorkerSettings::command):
+/// A program that tunes calls it for its own hidden sub-command, so that it can start itself as its
+/// worker (see WorkerSettings::command):
 ///
 ///     if (argc > 1 && std::string(argv[1]) == "worker") return hone::worker_main(hone::built_in_families());
 ///
@@ -26,12 +28,13 @@ namespace hone::inline v0_1 {
 /// | ceilings | | {"copy_bytes_per_second", "fma_f32", "fma_f64", "how"} |
 ///
 /// `headers`: see HeaderUse. `broken`: the device must be opened anew, in a new process.
-/// `processors`: that its kernels must run on; a worker that may use others refuses. `threads`: of its kernels on the CPU, and of what it computes
-/// on the host.
-/// `energy_seconds`: energy will be wanted, so the meter is looked for and the idle device metered. `source`: SHA-256 that the kernel's text must
-/// have.
+/// `processors`: that its kernels must run on; a worker that may use others refuses. `threads`: of
+/// its kernels on the CPU, and of what it computes on the host.
+/// `energy_seconds`: energy will be wanted, so the meter is looked for and the idle device metered.
+/// `source`: SHA-256 that the kernel's text must have.
 ///
-/// A request that cannot be served is answered by {"error": why}. What kernels or libraries print on standard output goes to standard error.
+/// A request that cannot be served is answered by {"error": why}. What kernels or libraries print
+/// on standard output goes to standard error.
 int worker_main(const Families& families);
 
 }  // namespace hone::inline v0_1

@@ -74,7 +74,8 @@ void WorkerEvaluator::start_worker(Lane& lane) {
     lane.worker = std::make_unique<ChildProcess>(lane.place.command ? lane.place.command() : settings_.command, temporary_.environment(),
                                                  lane.place.command ? std::vector<int>() : bound);
     const std::string device = on_cpu() ? "cpu:0" : fmt::format("{}:{}", to_string(settings_.device.limits.target), lane.place.index);
-    // On the CPU a worker measures what this process would run: on the same processors, with as many threads.
+    // On the CPU a worker measures what this process would run: on the same processors, with as
+    // many threads.
     std::string team;
     if (on_cpu())
         team = fmt::format(R"(, "processors": {}, "threads": {})", json_string(processor_list(bound.empty() ? processors().numbers : bound)),
@@ -87,7 +88,8 @@ void WorkerEvaluator::start_worker(Lane& lane) {
     lane.asked = Clock::now();
 }
 
-/// Sends what a worker must know before it can evaluate; its answers are taken as they come, so that candidates compile meanwhile.
+/// Sends what a worker must know before it can evaluate; its answers are taken as they come, so
+/// that candidates compile meanwhile.
 void WorkerEvaluator::set_up(Lane& lane) {
     start_worker(lane);
     lane.worker->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "{}", "energy_seconds": {}}})", json_string(problem_), seed_,
@@ -227,7 +229,8 @@ double WorkerEvaluator::energy_seconds(bool finalist) const {
     return finalist && settings_.meter_finalists ? SamplingRule::enough_for_energy : sampling_.energy_seconds;
 }
 
-/// The search tells candidates apart by a few per cent, the finals by less: of steps that take milliseconds it takes fewer samples.
+/// The search tells candidates apart by a few per cent, the finals by less: of steps that take
+/// milliseconds it takes fewer samples.
 SamplingRule WorkerEvaluator::search_sampling() const {
     constexpr double enough_seconds = 0.05;
     SamplingRule rule = sampling_;
@@ -239,8 +242,9 @@ SamplingRule WorkerEvaluator::search_sampling() const {
 
 double WorkerEvaluator::timeout() const {
     if (!yardstick_) return settings_.first_timeout;
-    // A candidate is dropped after three samples when it is hopeless; with the verified step and the warm-up that is six steps, or twelve where
-    // two are needed for a sample. Slower than the safe configuration by a further factor of five is not worth waiting for.
+    // A candidate is dropped after three samples when it is hopeless; with the verified step and
+    // the warm-up that is six steps, or twelve where two are needed for a sample. Slower than the
+    // safe configuration by a further factor of five is not worth waiting for.
     constexpr double steps = 60;
     constexpr double verifications = 5;
     const double metering = 2 * SamplingRule::longest_metering * energy_seconds(true);  // twice, for the meter's own delay
@@ -248,7 +252,8 @@ double WorkerEvaluator::timeout() const {
     return settings_.grace + sampling_.most_seconds + metering + steps * safe.step.median + verifications * safe.verify_seconds;
 }
 
-/// Most candidates are measured within this time: rather than killing the worker, and setting the next one up, let it finish.
+/// Most candidates are measured within this time: rather than killing the worker, and setting the
+/// next one up, let it finish.
 double WorkerEvaluator::patience() const {
     return 2 + (yardstick_ ? 8 * yardstick_->outcome.step.median + 2 * yardstick_->outcome.verify_seconds : 0);
 }
@@ -382,8 +387,9 @@ std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, dou
     return evaluated ? std::optional(std::move(evaluated->outcome)) : std::nullopt;
 }
 
-/// On the CPU compilers and measurements take turns. While most processes compile, or there is nothing to measure, it is the compilers': few late
-/// ones must not keep the other processors idle. Once they are held they stay so while there is something to measure.
+/// On the CPU compilers and measurements take turns. While most processes compile, or there is
+/// nothing to measure, it is the compilers': few late ones must not keep the other processors idle.
+/// Once they are held they stay so while there is something to measure.
 bool WorkerEvaluator::compilers_turn() {
     if (measuring()) return false;
     if (first().setup_answers_due > 0) return true;
@@ -414,7 +420,8 @@ Outcome WorkerEvaluator::read_answer(Lane& lane, const std::string& answer) {
 std::optional<Ceilings> WorkerEvaluator::ceilings(const std::function<bool()>& stop) {
     Lane& lane = first();
     if (on_cpu()) pool_.hold();
-    // In the midst of a problem a worker that a candidate took with it is followed by one that knows the problem.
+    // In the midst of a problem a worker that a candidate took with it is followed by one that
+    // knows the problem.
     if (!lane.worker && !problem_.empty())
         set_up(lane);
     else

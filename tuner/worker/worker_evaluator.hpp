@@ -40,49 +40,59 @@ struct WorkerSettings {
     double compile_timeout = 60;   ///< seconds for one candidate
     double setup_timeout = 600;    ///< for a problem's data and expected answers
     double first_timeout = 120;    ///< for the first candidate that is measured, the safe one: nothing is known yet
-    /// SHA-256 of the source that the caller itself makes of a configuration: a worker that makes another one, being of another version of hone,
-    /// refuses to evaluate it (Error). Empty: not asked.
+    /// SHA-256 of the source that the caller itself makes of a configuration: a worker that makes
+    /// another one, being of another version of hone, refuses to evaluate it (Error). Empty: not
+    /// asked.
     std::function<std::string(const Config&)> source;
     double grace = 10;  ///< added to what a candidate may take, which follows from the safe configuration's times
-    /// Devices of one kind, which have `device`'s limits. None: `device` alone, on which outcomes do not say where they were measured.
+    /// Devices of one kind, which have `device`'s limits. None: `device` alone, on which outcomes
+    /// do not say where they were measured.
     std::vector<WorkerPlace> places;
     std::vector<WorkerCommand> further_compilers;      ///< that start workers which compile into the same cache, beside `compile_processes`
     std::function<void(const std::string&)> complain;  ///< told of a device that takes no further part, in words; empty: nobody is
 };
 
-/// Evaluates on devices through worker processes, one for each, while other processes compile ahead.
+/// Evaluates on devices through worker processes, one for each, while other processes compile
+/// ahead.
 ///
-/// A candidate that hangs, crashes or corrupts its device takes the worker with it and nothing else: it is killed and reaped, the candidate's outcome
-/// says why, and the next candidate gets a new worker with the problem set up again.
+/// A candidate that hangs, crashes or corrupts its device takes the worker with it and nothing
+/// else: it is killed and reaped, the candidate's outcome says why, and the next candidate gets a
+/// new worker with the problem set up again.
 ///
-/// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same cores, so they alternate: compilers are stopped
-/// while a candidate is measured, and all cores compile when the next candidate to be measured is not there yet. Few compile before the first one is
-/// measured, which would wait for its share of the processors.
+/// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same
+/// cores, so they alternate: compilers are stopped while a candidate is measured, and all cores
+/// compile when the next candidate to be measured is not there yet. Few compile before the first
+/// one is measured, which would wait for its share of the processors.
 ///
-/// Of several devices each takes the next candidate as it becomes free, and `evaluate_next` returns what is finished first. The first of them is the
-/// run's own: it alone measures finalists, while the others rest, and what is measured again. Devices of one model differ by several per cent. So
-/// each further one first measures a candidate that the first one had, and its outcomes say how much slower it was (Outcome::pace). A further device
-/// that cannot be set up, or fails that candidate, takes no part any more; when the first one cannot be set up, that is an Error.
+/// Of several devices each takes the next candidate as it becomes free, and `evaluate_next` returns
+/// what is finished first. The first of them is the run's own: it alone measures finalists, while
+/// the others rest, and what is measured again. Devices of one model differ by several per cent. So
+/// each further one first measures a candidate that the first one had, and its outcomes say how
+/// much slower it was (Outcome::pace). A further device that cannot be set up, or fails that
+/// candidate, takes no part any more; when the first one cannot be set up, that is an Error.
 class WorkerEvaluator : public Evaluator {
   public:
     explicit WorkerEvaluator(WorkerSettings settings);
     ~WorkerEvaluator() override;
 
     void set_objective(const Objective& objective) override { objective_ = objective; }
-    /// Returns at once: the worker makes the problem's data meanwhile, and leaves the device alone until the first `evaluate`.
+    /// Returns at once: the worker makes the problem's data meanwhile, and leaves the device alone
+    /// until the first `evaluate`.
     void begin(const Problem& problem, std::uint64_t seed, double most_seconds) override;
     void prepare(const Candidate& candidate) override;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
     std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
     WaitingTime waiting() const override { return waiting_; }
-    /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work to idle processes and takes their results.
+    /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work
+    /// to idle processes and takes their results.
     bool compiled(const Candidate& candidate);
     /// Devices that take part.
     int devices() const;
 
-    /// Measures the first device's ceilings in its worker, at any time when no candidate is being evaluated there. Nothing when `stop` said so
-    /// before they were there. Throws Error when that fails.
+    /// Measures the first device's ceilings in its worker, at any time when no candidate is being
+    /// evaluated there. Nothing when `stop` said so before they were there. Throws Error when that
+    /// fails.
     std::optional<Ceilings> ceilings(const std::function<bool()>& stop = {});
 
   private:
@@ -130,7 +140,8 @@ class WorkerEvaluator : public Evaluator {
     void measure(Lane& lane, const Candidate& candidate, double incumbent);
     void refuse_uncompilable();
     static bool worth_waiting(const Lane& lane) { return lane.at_work && !lane.unwanted && !lane.comparing; }
-    /// Whether something wanted is being measured and will be finished soon; stops what takes longer.
+    /// Whether something wanted is being measured and will be finished soon; stops what takes
+    /// longer.
     bool soon_finished();
     void wait_a_moment(bool compile);
     bool compilers_turn();

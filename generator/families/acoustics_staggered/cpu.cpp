@@ -34,7 +34,8 @@ Block constants(const Grid& grid, const Config& config) {
     return block;
 }
 
-// `sum` of the weighted differences; value(m) is what belongs to the face or centre at distance m - 1/2, value(1 - m) its opposite.
+// `sum` of the weighted differences; value(m) is what belongs to the face or centre at distance m -
+// 1/2, value(1 - m) its opposite.
 template <typename Value>
 Block sum_lines(const Grid& grid, const char* start, const Value& value) {
     Block block;

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t whole = 65536;  // cells along an axis: more than there are
 
-// Words that a thread of the step keeps: 2 M layers of faces, those along y around its rows, and two rows; of several time steps 2 M rows of all
-// fields for each.
+// Words that a thread of the step keeps: 2 M layers of faces, those along y around its rows, and
+// two rows; of several time steps 2 M rows of all fields for each.
 std::int64_t buffered_words(const Grid& grid, const Config& config) {
     if (grid.levels > 1) return 6 * grid.half * grid.levels * (config.integer("x_block") + 2 * grid.levels * grid.reach());
     const std::int64_t rows = integer_or(config, "y_block", 1), side_rows = grid.dimension == 3 ? rows + 2 * grid.half - 1 : 0;
@@ -49,7 +49,8 @@ void add_stores(FormSpace& form) {
 
 FormSpace tiles_form(const Grid& grid, const Limits& limits) {
     const bool planes = grid.dimension == 3;
-    // Long rows: where they break off, so does the memory's stream. In 3D shorter ones, of which the caches hold a block's planes.
+    // Long rows: where they break off, so does the memory's stream. In 3D shorter ones, of which
+    // the caches hold a block's planes.
     FormSpace form{.name = "tiles",
                    .help = "every thread has tiles of its own, and computes again what these need of their neighbours",
                    .tunables = {{"x_block", "cells along x that a thread takes at a time", numbers({128, 256, 512, 1024, 2048, 4096, whole})}},
@@ -72,7 +73,8 @@ FormSpace tiles_form(const Grid& grid, const Limits& limits) {
     return form;
 }
 
-// Rows of a thread's share that a team marches with: no fewer than 2 M, because a thread's neighbours look across as many.
+// Rows of a thread's share that a team marches with: no fewer than 2 M, because a thread's
+// neighbours look across as many.
 FormSpace team_form(const Grid& grid, const std::string& name, const std::string& help) {
     std::vector<std::int64_t> rows;
     for (const std::int64_t count : {4, 8, 16, 32, 64})

@@ -40,7 +40,8 @@ struct Plan {
         lead = integer_or(config, "max_lead", 0);
     }
 
-    // Of several time steps: threads of a row that exchange values, and those at each end whose cells only serve the others.
+    // Of several time steps: threads of a row that exchange values, and those at each end whose
+    // cells only serve the others.
     std::int64_t tile_threads() const { return by_warps ? 32 : block_x; }
     std::int64_t margin() const { return divide_up(grid.levels * grid.reach(), points); }
 };

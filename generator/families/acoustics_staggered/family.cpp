@@ -28,7 +28,8 @@ std::size_t axis_index(int axis) {
     return static_cast<std::size_t>(axis);
 }
 
-// A velocity's media: at the faces that the pressure of the cells needs when a step computes them, else at the cells' own.
+// A velocity's media: at the faces that the pressure of the cells needs when a step computes them,
+// else at the cells' own.
 Reach along(int axis, int before, int after) {
     Reach reach;
     reach.before[axis_index(axis)] = before;
@@ -83,7 +84,8 @@ class FieldList {
     std::vector<Field> fields_;
 };
 
-// A part reads the old values that its outermost layers need, and computes nothing of its neighbours': the step does not write what it reads.
+// A part reads the old values that its outermost layers need, and computes nothing of its
+// neighbours': the step does not write what it reads.
 Partition partition(const Problem& problem) {
     const Grid grid(problem);
     const int m = grid.half;
@@ -104,7 +106,8 @@ int words_per_point(const Problem& problem) {
     return words;
 }
 
-// Of one time step. Damping: a product for a velocity, and for a pressure one with the product of the factors of x and of the rest.
+// Of one time step. Damping: a product for a velocity, and for a pressure one with the product of
+// the factors of x and of the rest.
 int operations_per_point(const Grid& grid) {
     const int m = grid.half;
     const int pressure = 3 * m * grid.dimension + 1 + (grid.absorbing ? 2 : 0), velocity = 3 * m + 1 + (grid.absorbing ? 1 : 0);
@@ -112,7 +115,8 @@ int operations_per_point(const Grid& grid) {
     return grid.dimension * velocity + (grid.kind == Kind::step ? pressure : 0);
 }
 
-// Words that a field adds to the traffic of those of the cells' shape. A step needs both rows of factors, the other kernels one.
+// Words that a field adds to the traffic of those of the cells' shape. A step needs both rows of
+// factors, the other kernels one.
 double further_words(const Grid& grid, const Field& field) {
     if (field.shape == Shape::cells) return 0;
     if (field.shape == Shape::scalar) return 1;
@@ -145,7 +149,8 @@ Grid::Grid(const Problem& problem)
     if (levels * half > most_rows)
         throw Error(where, fmt::format("levels is {}", levels), fmt::format("with order={} use {} at most", 2 * half, most_rows / half));
     const std::int64_t line = words_per_line(precision), least = nx + 2 * left();
-    // An odd number of lines: rows and planes that lie multiples of a larger power of two apart keep some channels of the memory busier than others.
+    // An odd number of lines: rows and planes that lie multiples of a larger power of two apart
+    // keep some channels of the memory busier than others.
     if (pitch == 0) pitch = (divide_up(least, line) | 1) * line;
     if (pitch < least) throw Error(where, fmt::format("pitch is {}", pitch), fmt::format("a row has {} words: use at least that, or 0", least));
     if (layer_stride() >= largest_plane)

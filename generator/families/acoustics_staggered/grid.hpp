@@ -18,8 +18,9 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-/// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch that is too short, arrays that no machine holds,
-/// several time steps in one pass of anything but a whole step, and such a step in place in 2D.
+/// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch
+/// that is too short, arrays that no machine holds, several time steps in one pass of anything but
+/// a whole step, and such a step in place in 2D.
 struct Grid {
     explicit Grid(const Problem& problem);
 
@@ -57,7 +58,8 @@ struct Grid {
 /// c_1 ... c_M. They follow from making the difference exact for polynomials of degree 2 M.
 std::vector<double> weights(int half);
 
-/// The velocities' names in order of axes, {"u", "v"} or {"u", "v", "w"}; their media are "bx", "by", "bz".
+/// The velocities' names in order of axes, {"u", "v"} or {"u", "v", "w"}; their media are "bx",
+/// "by", "bz".
 std::vector<std::string> velocities(const Grid& grid);
 
 /// How far beyond the cells, and their extension, an array is read: along one axis at a time.
@@ -65,7 +67,8 @@ struct Reach {
     std::array<int, 3> before{}, after{};
 };
 
-/// Contents of an array: a word for every cell, one word for all, or factors along an axis: of its faces, then of its centres.
+/// Contents of an array: a word for every cell, one word for all, or factors along an axis: of its
+/// faces, then of its centres.
 enum class Shape { cells, scalar, damping };
 
 /// One array of a problem, and what of it is read.
@@ -77,7 +80,8 @@ struct Field {
 };
 std::vector<Field> fields(const Problem& problem);
 
-/// Words of a row of damping factors, and those before cell 0: along x as a row of the cells', along the others one for each layer and its ghosts.
+/// Words of a row of damping factors, and those before cell 0: along x as a row of the cells',
+/// along the others one for each layer and its ghosts.
 std::int64_t damping_words(const Grid& grid, int axis);
 std::int64_t damping_start(const Grid& grid, int axis);
 
@@ -92,21 +96,23 @@ Workload workload(const Problem& problem, std::uint64_t seed);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 
-/// A CUDA block's part of a plane, in cells along x and y (1 in 2D), without those that it computes only for its neighbours.
+/// A CUDA block's part of a plane, in cells along x and y (1 in 2D), without those that it computes
+/// only for its neighbours.
 struct BlockCells {
     std::int64_t x, y;
 };
 BlockCells block_cells(const Grid& grid, const Config& config);
 
-/// Groups of a thread that a block needs beside its cells in a row, for values up to `reach` cells away. Bulk copies of them begin and end at whole
-/// sectors of memory.
+/// Groups of a thread that a block needs beside its cells in a row, for values up to `reach` cells
+/// away. Bulk copies of them begin and end at whole sectors of memory.
 std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t reach);
 
-/// Layers that a block of a CUDA kernel takes one after the other: what the configuration says, or an equal share if that is 0.
+/// Layers that a block of a CUDA kernel takes one after the other: what the configuration says, or
+/// an equal share if that is 0.
 std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits);
 
-/// Words beside a tile's rows in shared memory, for values around faces and cells that are up to `reach` cells away: whole groups of a thread, and
-/// whole sectors of memory.
+/// Words beside a tile's rows in shared memory, for values around faces and cells that are up to
+/// `reach` cells away: whole groups of a thread, and whole sectors of memory.
 std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t reach);
 /// Words beside a row that the pressures of a step need, around the faces there.
 std::int64_t pressures_beside(const Grid& grid, const Config& config);
@@ -117,10 +123,12 @@ std::int64_t plane_words(const Grid& grid, const Config& config);
 /// Shared memory in which a block of the CUDA step exchanges new velocities; 0 where it does not.
 std::int64_t exchange_bytes(const Grid& grid, const Config& config);
 
-/// Media of which a layer arrives with every layer of a march in 2D, besides the pressure and two velocities.
+/// Media of which a layer arrives with every layer of a march in 2D, besides the pressure and two
+/// velocities.
 int arriving_media(const Grid& grid);
 
-/// All the shared memory of a block: that, and the layers that asynchronous copies bring, with a barrier for each that comes by bulk copies.
+/// All the shared memory of a block: that, and the layers that asynchronous copies bring, with a
+/// barrier for each that comes by bulk copies.
 std::int64_t shared_bytes(const Grid& grid, const Config& config);
 
 /// The part of a source that both targets share: arrays, scalars, operations.

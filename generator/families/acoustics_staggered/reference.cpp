@@ -8,7 +8,8 @@
 #include "generator/random_words.hpp"
 #include "generator/repeated_words.hpp"
 
-// The plain loops over cells, in double precision, and random data for them. Shares the layout with the generator, and nothing else.
+// The plain loops over cells, in double precision, and random data for them. Shares the layout with
+// the generator, and nothing else.
 
 namespace hone::inline v0_1::acoustics {
 namespace {
@@ -52,7 +53,8 @@ struct Arrays {
     }
 };
 
-// Neighbouring cells of a row along x: so few that a sum for each of them stays in the nearest cache.
+// Neighbouring cells of a row along x: so few that a sum for each of them stays in the nearest
+// cache.
 constexpr std::int64_t longest_stretch = 512;
 struct Stretch {
     std::int64_t x, y, z;  // the first
@@ -60,7 +62,8 @@ struct Stretch {
 };
 using Words = std::array<double, longest_stretch>;
 
-// Old and new values of a time step: of any numbers, so that those between the steps of a pass are not rounded.
+// Old and new values of a time step: of any numbers, so that those between the steps of a pass are
+// not rounded.
 template <typename From>
 struct State {
     From* p;
@@ -150,7 +153,8 @@ class Cells {
     std::array<std::int64_t, 3> stride_;
 };
 
-// Calls visit(stretch) for the cells of the layers [first, last) and `extension` around them, and along one axis for some before and behind.
+// Calls visit(stretch) for the cells of the layers [first, last) and `extension` around them, and
+// along one axis for some before and behind.
 template <typename Visit>
 void for_cells(const Grid& grid, std::int64_t first, std::int64_t last, std::int64_t extension, const Reach& reach, const Visit& visit) {
     std::array<std::int64_t, 3> begin{0, 0, 0}, end{grid.nx, grid.ny, grid.nz};
@@ -180,7 +184,8 @@ class Unrounded {
     std::array<HostArray, 3> velocity_;
 };
 
-// One time step of the cells and some around them, with all the new velocities that their pressures need.
+// One time step of the cells and some around them, with all the new velocities that their pressures
+// need.
 template <typename Real, typename From>
 void advance_unrounded(const Grid& grid, const Cells<Real>& cells, const State<From>& old, const State<double>& next, std::int64_t first,
                        std::int64_t last, std::int64_t extension) {
@@ -193,7 +198,8 @@ void advance_unrounded(const Grid& grid, const Cells<Real>& cells, const State<F
     for_cells(grid, first, last, extension, {}, [&](const Stretch& stretch) { cells.pressure(old, next, stretch, next.p); });
 }
 
-// In place, not rounded before the last time step. Around the cells stays what the last step that came there made of it.
+// In place, not rounded before the last time step. Around the cells stays what the last step that
+// came there made of it.
 template <typename Real>
 void advance_in_place(const Grid& grid, const Arrays<Real>& arrays, const Cells<Real>& cells, std::int64_t first, std::int64_t last) {
     Unrounded unrounded(grid);
@@ -240,8 +246,8 @@ void advance(const Grid& grid, std::span<void* const> pointers, std::int64_t fir
     });
 }
 
-// The words of a row that are read or written, from the first to behind the last: of cells, their extension, and ghosts within reach of these along
-// one axis.
+// The words of a row that are read or written, from the first to behind the last: of cells, their
+// extension, and ghosts within reach of these along one axis.
 std::pair<std::int64_t, std::int64_t> used_part(const Grid& grid, const Reach& reach, std::int64_t y, std::int64_t z) {
     const std::int64_t extension = grid.extension();
     // 0: a cell or its extension, 1: within reach of these, 2: further away.
@@ -256,7 +262,8 @@ std::pair<std::int64_t, std::int64_t> used_part(const Grid& grid, const Reach& r
     return {-extension - reach.before[0], grid.nx + extension + reach.after[0]};
 }
 
-// The largest medium of the random data: media times differences shall not let a field grow much in the time steps of a pass.
+// The largest medium of the random data: media times differences shall not let a field grow much in
+// the time steps of a pass.
 double largest_medium(const Grid& grid) {
     return 0.25 / grid.levels;
 }
@@ -279,7 +286,8 @@ void fill_damping(const Grid& grid, const Field& field, std::uint64_t seed, Real
     }
 }
 
-// Random words in [low, high) where the field is used, NaN elsewhere, so that a kernel that reads it shows it.
+// Random words in [low, high) where the field is used, NaN elsewhere, so that a kernel that reads
+// it shows it.
 template <typename Real>
 void fill(const Grid& grid, const Field& field, std::uint64_t seed, Real* values) {
     if (field.shape == Shape::damping) return fill_damping(grid, field, seed, values);
@@ -336,9 +344,10 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
         fill<float>(problem, grid, seed, workload);
     else
         fill<double>(problem, grid, seed, workload);
-    // Fields lie within 1, media within 1/4 or, for several time steps, less. A difference along one axis is a sum of M weighted differences, of
-    // magnitude s = 2 sum |c_m| < 3, and a term of it is rounded at most 2 + M times; the product with the medium and the update add 2 more, damping
-    // another 3. What a field errs by before a step it hands on as it hands on its values.
+    // Fields lie within 1, media within 1/4 or, for several time steps, less. A difference along
+    // one axis is a sum of M weighted differences, of magnitude s = 2 sum |c_m| < 3, and a term of
+    // it is rounded at most 2 + M times; the product with the medium and the update add 2 more,
+    // damping another 3. What a field errs by before a step it hands on as it hands on its values.
     const double unit = grid.precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
     const double medium = largest_medium(grid), difference = 3, m = grid.half, axes = grid.dimension, damping = grid.absorbing ? 3 : 0;
     double velocity = 1, velocity_error = 0, pressure = 1, pressure_error = 0;

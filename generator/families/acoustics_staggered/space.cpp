@@ -38,7 +38,8 @@ std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) 
     return divide_up(before, points) * points + points + divide_up(after, points) * points;
 }
 
-// The same of several time steps: windows and sums, what they leave to each other, and what is read, besides a row around the thread's points.
+// The same of several time steps: windows and sums, what they leave to each other, and what is
+// read, besides a row around the thread's points.
 std::int64_t registers_of_levels(const Grid& grid, const Config& config, std::int64_t points) {
     const std::int64_t levels = grid.levels, behind = grid.reach(), media = grid.array_media ? (levels + 1) / 2 + 2 * levels : 0;
     const std::int64_t kept = levels * 4 * grid.half + (levels - 1) * behind + (levels - 1) / 2 * 2 * behind;
@@ -46,8 +47,9 @@ std::int64_t registers_of_levels(const Grid& grid, const Config& config, std::in
     return kept * points + read + points + (is(config, "shuffled") ? 2 * grid.half : points);
 }
 
-// The same of a march whose planes are in shared memory: sums (and in a step pressures) of the planes that wait, for every cell; of one row what is
-// read around it; and where the copies come from.
+// The same of a march whose planes are in shared memory: sums (and in a step pressures) of the
+// planes that wait, for every cell; of one row what is read around it; and where the copies come
+// from.
 std::int64_t registers_of_planes(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 40;
     const std::int64_t points = config.integer("points_per_thread"), rows = rows_of_thread(config), m = grid.half;
@@ -62,18 +64,21 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const std::int64_t points = config.integer("points_per_thread"), m = grid.half;
     if (grid.levels > 1) return addresses + registers_of_levels(grid, config, points) * grid.word() / 4;
     if (is(config, "planes")) return registers_of_planes(grid, config);
-    // What a thread reads when it comes to a layer: groups around its own, and groups of the other arrays.
+    // What a thread reads when it comes to a layer: groups around its own, and groups of the other
+    // arrays.
     std::int64_t row = span(points, m, m) + (grid.kind == Kind::pressure ? 2 : 2 * grid.dimension) * points;
     const bool exchanged = is(config, "exchanged") || is(config, "bulk");
     if (grid.kind == Kind::step) row = span(points, m, m) + 5 * points;
     if (grid.kind == Kind::step && !exchanged)
         row = span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m) + 3 * points;
     std::int64_t values = row + points;
-    // Factors of the cells, and in 2D of the faces that a thread computes for its neighbours; in 3D these wait for what along y needs more.
+    // Factors of the cells, and in 2D of the faces that a thread computes for its neighbours; in 3D
+    // these wait for what along y needs more.
     if (grid.absorbing) values += points + (grid.kind == Kind::step && grid.dimension == 2 && !exchanged ? span(points, m - 1, m) : 0);
     if (config.has("prefetch", 1)) values += row;
     if (!is(config, "cached")) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
-    // Faces along the march, which compilers compute side by side; of order 16 in 2D those of the thread's next points wait with them.
+    // Faces along the march, which compilers compute side by side; of order 16 in 2D those of the
+    // thread's next points wait with them.
     if (grid.kind == Kind::step && is(config, "cached")) {
         values += 2 * m * points;
         if (grid.dimension == 2 && m > 4) values += 2 * m * (points - 1) * grid.word() / 4;
@@ -123,7 +128,8 @@ Constraint long_march(std::int64_t least) {
             {"layers_per_block"}};
 }
 
-// A layer is many instructions in 3D, and in a step of high order: more of them per trip take seconds to compile, and gain nothing.
+// A layer is many instructions in 3D, and in a step of high order: more of them per trip take
+// seconds to compile, and gain nothing.
 std::vector<std::int64_t> layers_per_trip(const Grid& grid) {
     if (grid.dimension == 3) return {1, 2};
     if (grid.kind == Kind::step && grid.half == 8) return {1, 2, 4};
@@ -141,7 +147,8 @@ struct March {
     bool rows_per_thread = false;
 };
 
-// What all of these share, by the tunables that they have. Those that most rules ask for come first: so less is asked.
+// What all of these share, by the tunables that they have. Those that most rules ask for come
+// first: so less is asked.
 FormSpace marching(const Grid& grid, const March& march) {
     const bool planes = grid.dimension == 3;
     FormSpace form{
@@ -196,7 +203,8 @@ FormSpace marching(const Grid& grid, const March& march) {
         form.constraints.push_back(
             {"rows_read_again",
              [grid](const Config& config) -> Reason {
-                 // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in the second cache.
+                 // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in
+                 // the second cache.
                  constexpr std::int64_t small_plane = 64;
                  const std::int64_t rows = block_y(config) * rows_of_thread(config), beside = 2 * grid.half - 1;
                  if (grid.ny <= small_plane || beside <= 3 * rows) return {};
@@ -271,8 +279,8 @@ FormSpace planes_form(const Grid& grid) {
          {"block_x", "block_y", "rows_per_thread", "points_per_thread"}});
     form.constraints.push_back({"kept_reads",
                                 [](const Config& config) {
-                                    // ptxas 13.0 gives a copy that has its place in shared memory from a uniform register a broken descriptor (ADR
-                                    // 0036).
+                                    // ptxas 13.0 gives a copy that has its place in shared memory
+                                    // from a uniform register a broken descriptor (ADR 0036).
                                     return rejected_when(
                                         config.word("cache_hint") == "kept" && config.integer("unroll") % config.integer("stages") == 0,
                                         "kept copies into places that the compiler knows are compiled wrongly: other stages, or another unroll");

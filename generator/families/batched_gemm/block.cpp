@@ -5,20 +5,23 @@
 
 #include "generator/families/batched_gemm/mappings.hpp"
 
-// The forms tile and mma: a block stages chunks of A and B in shared memory and accumulates a tile of C in registers, by multiply-adds or on the
-// FP64 matrix units. They share everything but who holds which sums, and the innermost loop.
+// The forms tile and mma: a block stages chunks of A and B in shared memory and accumulates a tile
+// of C in registers, by multiply-adds or on the FP64 matrix units. They share everything but who
+// holds which sums, and the innermost loop.
 
 namespace hone::inline v0_1::gemm {
 namespace {
 
-// Of an operand in shared memory: it lies as in memory, `inner` (k) or rows fastest, with rows lengthened against bank conflicts.
+// Of an operand in shared memory: it lies as in memory, `inner` (k) or rows fastest, with rows
+// lengthened against bank conflicts.
 struct Stage {
     int width = 1;   // words per copy
     int length = 0;  // distance of neighbours in the slow direction
     int group = 0;   // words of one matrix
 };
 
-// One row of A, or one column of B, lies in memory as its transpose does: along k, so that neighbouring threads copy neighbouring words.
+// One row of A, or one column of B, lies in memory as its transpose does: along k, so that
+// neighbouring threads copy neighbouring words.
 Shape read_along_k(Shape shape) {
     if (shape.m == 1) shape.transposed_a = true;
     if (shape.n == 1) shape.transposed_b = false;
@@ -53,11 +56,13 @@ struct Tile {
         tiles_along_columns = pieces(shape.n, columns);
         chunk = round_up(pieces(shape.k, pieces(shape.k, number(config, "chunk"))), step);
         chunks = pieces(shape.k, chunk);
-        // Columns of A shorter than a warp's copies leave the lines of the caches half used: then a matrix is copied as it lies.
+        // Columns of A shorter than a warp's copies leave the lines of the caches half used: then a
+        // matrix is copied as it lies.
         flat_a = stacked && !cut_rows && !shape.transposed_a && chunks == 1 && shape.m < 32;
         a = stage_of(shape, !shape.transposed_a, rows, shape.m, shape.stride_a(), stacked && !shape.transposed_a ? shape.m : rows);
         b = stage_of(shape, shape.transposed_b, columns, shape.n, shape.stride_b(), columns);
-        // The matrix units' sums go into different banks where columns are 2 or 6 words apart modulo 8: a lane holds every second column.
+        // The matrix units' sums go into different banks where columns are 2 or 6 words apart
+        // modulo 8: a lane holds every second column.
         c_length = rows + (6 - rows % 4) % 4;
     }
 
@@ -116,7 +121,8 @@ std::string conflict(const Shape& of, const Config& config) {
         return "half of the columns that a thread or warp accumulates would be padding";
     if (tile.passes > 1 && (tile.chunks > 1 || tile.stages > 1)) return "a B that stays in shared memory is one chunk";
     if (tile.passes > 1 && tile.through_shared) return "C would overwrite the B that stays in shared memory";
-    // ptxas 13.0 lets the first multiply-add of a trip begin before the last one's sum is there, where a warp has a single sum.
+    // ptxas 13.0 lets the first multiply-add of a trip begin before the last one's sum is there,
+    // where a warp has a single sum.
     if (tile.ahead && tile.thread_m * tile.thread_n == 1) return "a warp with one tile of sums has nothing to multiply while operands arrive";
     if (tile.ahead && tile.stages == 1) return "operands of a chunk that has not been asked for cannot be loaded ahead";
     if (tile.ahead && tile.chunk / tile.step % 2 != 0) return "operands alternate between two sets of registers, which takes an even number of steps";
@@ -139,8 +145,8 @@ Resources resources(const Shape& of, const Config& config) {
     return result;
 }
 
-// How the lines of an operand, `length` words each, are dealt to the threads: `vectors` to one part of a line, so that `lines` of them are copied at
-// a time.
+// How the lines of an operand, `length` words each, are dealt to the threads: `vectors` to one part
+// of a line, so that `lines` of them are copied at a time.
 struct Deal {
     Deal(const Shape& shape, const Tile& tile, char name)
         : is_a(name == 'a'),
@@ -166,7 +172,8 @@ int flat_copies(const Shape& shape, const Tile& tile) {
     return tile.matrices_per_block * shape.m * shape.k / tile.a.width;
 }
 
-// How operand `name` ('a' or 'b') lies in shared memory, and how its lines are dealt to the threads.
+// How operand `name` ('a' or 'b') lies in shared memory, and how its lines are dealt to the
+// threads.
 Block operand_constants(const Shape& shape, const Tile& tile, char name) {
     constexpr int longest_unrolled = 16;
     const Deal deal(shape, tile, name);
@@ -211,7 +218,8 @@ Block constants(const Shape& shape, const Tile& tile, const Config& config) {
     return block;
 }
 
-// How copies of A and of B walk through memory. Where a thread's lines are equally far apart, a copy differs from its first one by constants alone.
+// How copies of A and of B walk through memory. Where a thread's lines are equally far apart, a
+// copy differs from its first one by constants alone.
 struct Walk {
     Walk(const Shape& shape, const Tile& tile)
         : a_rows_fast(!shape.transposed_a),
@@ -260,7 +268,8 @@ Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Lim
                 {"chunk_by_chunk", chunk_by_chunk},
                 {"one_chunk", one_stage && !chunk_by_chunk},
                 {"through_shared", tile.through_shared},
-                // Where a chunk is the last of several, the barrier behind it has let everybody pass.
+                // Where a chunk is the last of several, the barrier behind it has let everybody
+                // pass.
                 {"waits_for_operands", tile.through_shared && !chunk_by_chunk}};
     add_copy_flags(flags, limits);
     add_matrix_unit_flags(flags, tile.mma ? tile.step : 0);
@@ -289,7 +298,8 @@ bool has_matrix_units(const Shape& shape, const Limits& limits) {
 
 namespace {
 
-// Where tiles fill the matrix units, these have twice the rate, and half the loads from shared memory.
+// Where tiles fill the matrix units, these have twice the rate, and half the loads from shared
+// memory.
 bool worth_multiply_adds(const Shape& shape, const Limits& limits) {
     return !has_matrix_units(shape, limits) || shape.m < 24 || shape.n < 12 || shape.k < 12;
 }

@@ -7,8 +7,8 @@
 #include "generator/families/device/cpu_partial_vectors.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
-// The CPU kernels. form=rows: neighbouring rows of the left factor are the lanes of a vector, and a register tile of row vectors x columns of C is
-// accumulated.
+// The CPU kernels. form=rows: neighbouring rows of the left factor are the lanes of a vector, and a
+// register tile of row vectors x columns of C is accumulated.
 // form=matrices, for tiny ones: neighbouring matrices are the lanes.
 
 namespace hone::inline v0_1::gemm {
@@ -16,8 +16,9 @@ namespace {
 
 constexpr int largest_for_lanes = 144;  // words of A and B of which a vector each is kept
 
-// What form=rows multiplies: op(A) and op(B), or for products of one row op(B)^T and op(A)^T. Their product C^T lies in memory as C does, and has
-// rows for the lanes of vectors. Where all have one B, it is the left factor of all of them, and C^T of several products are the columns of one.
+// What form=rows multiplies: op(A) and op(B), or for products of one row op(B)^T and op(A)^T. Their
+// product C^T lies in memory as C does, and has rows for the lanes of vectors. Where all have one
+// B, it is the left factor of all of them, and C^T of several products are the columns of one.
 struct Factors {
     explicit Factors(const Shape& shape)
         : turned(shape.m == 1 && shape.n > 1),
@@ -61,7 +62,8 @@ struct CpuTile {
 
 using Violation = std::optional<std::string>;
 
-// The largest of an extent's pieces: they are as few as there can be of at most `most`, and as equal.
+// The largest of an extent's pieces: they are as few as there can be of at most `most`, and as
+// equal.
 int largest_piece(int extent, int most) {
     return pieces(extent, pieces(extent, most));
 }
@@ -118,9 +120,10 @@ Block constants(const Shape& shape, const CpuTile& tile) {
     return block;
 }
 
-// Computes the products `i` and following. Where the products are, no compiler may find the address of a thread's memory: clang (14 at least, with
-// AVX-512) takes vector registers 16 to 31 for unchanged by the call that finds it, and the first time, when the system makes the memory, they are
-// not. Nor may it see through a function that does: hence left_words() of the template.
+// Computes the products `i` and following. Where the products are, no compiler may find the address
+// of a thread's memory: clang (14 at least, with AVX-512) takes vector registers 16 to 31 for
+// unchanged by the call that finds it, and the first time, when the system makes the memory, they
+// are not. Nor may it see through a function that does: hence left_words() of the template.
 Block call(const Shape& shape, const CpuTile& tile) {
     if (tile.across)
         return Block().line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c, present{});", shape.scaled ? ", alpha, beta" : "");
@@ -172,7 +175,8 @@ Tunable lanes(const Shape& shape) {
     return {"lanes", "words in a vector", shape.precision == Precision::f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})};
 }
 
-// What runs untuned: vectors as wide as the processor has them, and as many sums as registers hold beside the operands.
+// What runs untuned: vectors as wide as the processor has them, and as many sums as registers hold
+// beside the operands.
 std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, const std::vector<Value>& columns) {
     const Factors of(shape);
     const int widest = limits.vector_bytes / shape.bytes();

@@ -100,10 +100,11 @@ void add_copy_flags(Flags& flags, const Limits& limits) {
     flags.emplace_back("kept_reads", false);
 }
 
-// The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,
-// word i of a is (row g + 8 (i % 2), column t + 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i % 2).
-// A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16 different banks where columns are 4 or 12 words apart
-// modulo 16.
+// The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and
+// k16 with .f64: with g = lane / 4 and t = lane % 4, word i of a is (row g + 8 (i % 2), column t +
+// 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i %
+// 2). A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16
+// different banks where columns are 4 or 12 words apart modulo 16.
 void add_matrix_unit_flags(Flags& flags, int depth) {
     flags.insert(flags.end(), {{"depth_4", depth == 4}, {"depth_8", depth == 8}, {"depth_16", depth == 16}});
 }

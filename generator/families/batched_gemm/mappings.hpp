@@ -26,13 +26,15 @@ struct Mapping {
     KernelSource (*kernel)(const Problem&, const Config&, const Limits&);
 };
 
-/// A thread computes whole matrices, neighbours come and go through shared memory: for 2 x 2 and 3 x 3.
+/// A thread computes whole matrices, neighbours come and go through shared memory: for 2 x 2 and 3
+/// x 3.
 Mapping thread_mapping();
 /// A thread accumulates a tile of C in registers, chunks of A and B are staged in shared memory.
 Mapping tile_mapping();
 /// A warp per tile of the FP64 matrix units.
 Mapping mma_mapping();
-/// A warp keeps columns of a shared B in registers, as the matrix units take them, while thin products pass by.
+/// A warp keeps columns of a shared B in registers, as the matrix units take them, while thin
+/// products pass by.
 Mapping stream_mapping();
 
 Forms cuda_forms(const Problem& problem, const Limits& limits);
@@ -49,7 +51,8 @@ int number(const Config& config, std::string_view name);
 /// The same, or `otherwise` where the configuration's form does not have it.
 int number(const Config& config, std::string_view name, int otherwise);
 std::vector<ArraySpec> arrays(const Problem& problem);
-/// Compulsory bytes as a banner says them: a shared factor is counted apart, because its part in a product depends on their number.
+/// Compulsory bytes as a banner says them: a shared factor is counted apart, because its part in a
+/// product depends on their number.
 std::string bytes_per_product(const Shape& shape);
 /// Opening comment: problem, command that emits this text, counts.
 Block banner(const Problem& problem, const Config& config, Target target, double executed_operations);
@@ -61,7 +64,8 @@ Block parameters(const Shape& shape, Target target);
 void add_copy_flags(Flags& flags, const Limits& limits);
 /// m16n8k4 and its like came with sm_90; the older m8n8k4 is no faster than multiply-adds.
 bool has_matrix_units(const Shape& shape, const Limits& limits);
-/// Adds the flags of batched_gemm/block.cu/matrix_units: a product on the FP64 matrix units takes 4, 8 or 16 values along k.
+/// Adds the flags of batched_gemm/block.cu/matrix_units: a product on the FP64 matrix units takes
+/// 4, 8 or 16 values along k.
 void add_matrix_unit_flags(Flags& flags, int depth);
 /// A source with everything but launches filled in.
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed_operations);

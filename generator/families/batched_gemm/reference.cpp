@@ -36,7 +36,8 @@ Operands<Real> operands(const Shape& shape, std::span<void* const> arrays, std::
     return result;
 }
 
-// Column `column` of op(A) op(B) into `sum`; with `weigh` = |.| the sums of absolute values that bound rounding errors.
+// Column `column` of op(A) op(B) into `sum`; with `weigh` = |.| the sums of absolute values that
+// bound rounding errors.
 template <typename Real, typename Weigh>
 void product_column(const Shape& shape, const Operands<Real>& of, int column, std::vector<double>& sum, Weigh weigh) {
     std::fill(sum.begin(), sum.end(), 0.0);
@@ -85,7 +86,8 @@ double largest_magnitude(const Shape& shape, std::span<void* const> arrays, std:
     return largest;
 }
 
-// A prime such that the reference's answer of that many products takes a few tenths of a second at most.
+// A prime such that the reference's answer of that many products takes a few tenths of a second at
+// most.
 std::int64_t data_sets(const Shape& shape) {
     const double operations = 2.0 * shape.m * shape.n * shape.k;
     for (const std::int64_t prime : {509, 127, 31, 7})
@@ -93,7 +95,8 @@ std::int64_t data_sets(const Shape& shape) {
     return std::min<std::int64_t>(3, shape.batch);
 }
 
-// `words` of every matrix at a distance of `stride`: random, or NaN where `seed` is 0; the gaps are NaN.
+// `words` of every matrix at a distance of `stride`: random, or NaN where `seed` is 0; the gaps are
+// NaN.
 template <typename Real>
 HostArray batch_of(const Shape& shape, std::int64_t words, std::int64_t stride, std::int64_t count, std::uint64_t seed) {
     HostArray array(shape.precision, stride * count);
@@ -139,8 +142,9 @@ Workload make(const Shape& shape, std::uint64_t seed) {
     arrays[2] = result.expected[2].data();
     run<Real>(shape, arrays, 0, period);
     repeat<Real>(shape, result.expected[2], shape.stride_c(), period);
-    // |computed - exact| <= n u (|alpha| |A| |B| + |beta| |C|) with n roundings on the longest path, for kernel and reference each: Higham, Accuracy
-    // and Stability of Numerical Algorithms, 2002, section 3.5.
+    // |computed - exact| <= n u (|alpha| |A| |B| + |beta| |C|) with n roundings on the longest
+    // path, for kernel and reference each: Higham, Accuracy and Stability of Numerical Algorithms,
+    // 2002, section 3.5.
     const double n = 2.0 * (shape.k + 3);
     const double roundoff = static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;
     result.tolerance = n * roundoff * largest;

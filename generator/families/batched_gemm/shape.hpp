@@ -7,7 +7,8 @@
 
 namespace hone::inline v0_1::gemm {
 
-/// The numbers of a batched_gemm problem that reference and kernels need. All matrices are column-major without padding inside.
+/// The numbers of a batched_gemm problem that reference and kernels need. All matrices are
+/// column-major without padding inside.
 struct Shape {
     explicit Shape(const Problem& problem)
         : m(static_cast<int>(problem.integer("m"))),
@@ -39,7 +40,8 @@ struct Shape {
     std::int64_t words_of_all() const { return shared_b ? std::int64_t{k} * n : 0; }
     bool packed() const { return gap_a == 0 && gap_b == 0 && gap_c == 0; }
 
-    // Where op(A)(row, l) and op(B)(l, column) lie: row * a_row() + l * a_inner(), l * b_inner() + column * b_column().
+    // Where op(A)(row, l) and op(B)(l, column) lie: row * a_row() + l * a_inner(), l * b_inner() +
+    // column * b_column().
     int a_row() const { return transposed_a ? k : 1; }
     int a_inner() const { return transposed_a ? 1 : m; }
     int b_inner() const { return transposed_b ? n : 1; }

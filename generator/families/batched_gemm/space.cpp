@@ -6,7 +6,8 @@
 
 #include "generator/families/batched_gemm/mappings.hpp"
 
-// Tunables and constraints on a CUDA device. Lists of values depend on the shape, so that little of their product is out of the question.
+// Tunables and constraints on a CUDA device. Lists of values depend on the shape, so that little of
+// their product is out of the question.
 
 namespace hone::inline v0_1::gemm {
 namespace {
@@ -15,7 +16,8 @@ constexpr std::int64_t largest_code = 1024;  // multiply-adds in one trip of the
 
 using Violation = std::optional<std::string>;
 
-// Those values that cut `extent` in different ways: from the first on, none that is twice as large as needed.
+// Those values that cut `extent` in different ways: from the first on, none that is twice as large
+// as needed.
 std::vector<Value> cuts(int extent, std::initializer_list<int> values) {
     std::vector<Value> result;
     for (const int value : values)
@@ -42,8 +44,9 @@ struct Values {
                       ? cuts(shape.m, shape.n > 64 ? std::initializer_list<int>{64, 128, 256} : std::initializer_list<int>{64, 128, 256, 512})
                       : cuts(shape.m, {32, 64, 128});
         block_n = shape.n > 64 ? cuts(shape.n, {32, 64, 128, 256}) : cuts(shape.n, {16, 32, 64});
-        // A warp of the matrix units takes m + n words from shared memory for 2 m n operations. That is as fast as they are at 64 x 64, for which
-        // there are not registers enough; at 48 x 64 with `depth` 4 there are.
+        // A warp of the matrix units takes m + n words from shared memory for 2 m n operations.
+        // That is as fast as they are at 64 x 64, for which there are not registers enough; at 48 x
+        // 64 with `depth` 4 there are.
         thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(shape.m, {1, 2, 4, 8});
         thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
         chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
@@ -102,15 +105,16 @@ std::int64_t within(const std::vector<Value>& values, std::int64_t wanted) {
     return result;
 }
 
-// How much of k is staged at a time. 64 values were faster than 32 by 7 % where three such chunks cover k, and slower by 10 % along a longer one.
+// How much of k is staged at a time. 64 values were faster than 32 by 7 % where three such chunks
+// cover k, and slower by 10 % along a longer one.
 std::int64_t suited_chunk(const Shape& shape, const Values& values) {
     constexpr int longest = 64, chunks = 3, tall = 128;
     if (shape.k <= longest) return covering(values.chunk, shape.k);
     return covering(values.chunk, shape.m <= tall && shape.k <= chunks * longest + longest / 8 ? longest : longest / 2);
 }
 
-// Products of so few rows that warps hold the shared B in registers and read A as it comes: in all but one of 16 such shapes faster than any block of
-// many products, 1.8 times in the mean.
+// Products of so few rows that warps hold the shared B in registers and read A as it comes: in all
+// but one of 16 such shapes faster than any block of many products, 1.8 times in the mean.
 Suggestion stream_of_rows(const Shape& shape, const Values& values) {
     return {{"form", "stream"},
             {"block_n", covering(values.block_n, shape.n)},
@@ -120,8 +124,9 @@ Suggestion stream_of_rows(const Shape& shape, const Values& values) {
             {"batches_per_block", std::int64_t{4}}};
 }
 
-// Products of few rows with one B for all: a block takes many of them, or it loads B for next to nothing. Of 18 such shapes that were searched on an
-// H200 measured configurations near these were 3.3 times as fast as the frugal ones above, the best 3.8 times.
+// Products of few rows with one B for all: a block takes many of them, or it loads B for next to
+// nothing. Of 18 such shapes that were searched on an H200 measured configurations near these were
+// 3.3 times as fast as the frugal ones above, the best 3.8 times.
 Suggestion many_in_a_block(const Shape& shape, const Values& values, bool units) {
     constexpr std::int64_t words = 4096;      // of A and C in a block
     constexpr std::int64_t columns_cut = 64;  // a block has one matrix where that is cut into tiles
@@ -129,7 +134,8 @@ Suggestion many_in_a_block(const Shape& shape, const Values& values, bool units)
     const bool whole = covering(values.block_n, shape.n) >= shape.n;
     const std::int64_t block_n = covering(values.block_n, whole ? shape.n : columns_cut);
     const bool mma = units && ((shape.k >= 4 && shape.n >= 4) || shape.n > 8);
-    // Matrix units that are not given rows enough wait for B: 1.2 to 3.4 times as long in each of four such shapes.
+    // Matrix units that are not given rows enough wait for B: 1.2 to 3.4 times as long in each of
+    // four such shapes.
     constexpr std::int64_t enough_rows = 16;
     const std::int64_t least = mma ? covering(values.matrices_per_block, (enough_rows + shape.m - 1) / shape.m) : 1;
     const std::int64_t many = whole ? std::max(least, words / (std::int64_t{shape.m} * (shape.k + shape.n))) : 1;
@@ -149,18 +155,21 @@ Suggestion many_in_a_block(const Shape& shape, const Values& values, bool units)
             {"prefetch", std::int64_t{0}}};
 }
 
-// Whether tiles are better cut from the rows of all products: where the values along k count, and more than a seventh of the rows of a product's own
-// tiles would be padding.
+// Whether tiles are better cut from the rows of all products: where the values along k count, and
+// more than a seventh of the rows of a product's own tiles would be padding.
 bool suits_rows_of_all(const Shape& shape) {
     constexpr int tile = 64, long_k = 32;
     return shape.shared_b && shape.k > long_k && shape.n >= tile && 7 * round_up(shape.m, tile) > 8 * shape.m;
 }
 
-// All other products: a block takes as much of C as a tile holds, and as much along k as shared memory leaves to several blocks. In searches on an
-// H200 the matrix units won from 3 values along k and 4 rows and columns on, though most of what they multiply there is padding. They won with fewer
-// columns, too, where a product has rows and values along k enough, and with any k where C is large. Where k is short, C is most of the traffic: flat
-// tiles that are written in order were the fastest in 17 of 26 such searches, 1.4 times as fast in the mean. Tiles of a shared B are cut from the
-// rows of all products where a product's own would be padded: 1.5 times as fast in the mean of four such searches.
+// All other products: a block takes as much of C as a tile holds, and as much along k as shared
+// memory leaves to several blocks. In searches on an H200 the matrix units won from 3 values along
+// k and 4 rows and columns on, though most of what they multiply there is padding. They won with
+// fewer columns, too, where a product has rows and values along k enough, and with any k where C is
+// large. Where k is short, C is most of the traffic: flat tiles that are written in order were the
+// fastest in 17 of 26 such searches, 1.4 times as fast in the mean. Tiles of a shared B are cut
+// from the rows of all products where a product's own would be padded: 1.5 times as fast in the
+// mean of four such searches.
 Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
     constexpr int thin = 32, few_sums = 32, few_rows = 8, tallest = 128;
     constexpr std::int64_t staged_words = 8192, words = 2048;  // of A and B along a chunk; of all operands in a block
@@ -196,7 +205,8 @@ Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
             {"prefetch", std::int64_t{0}}};
 }
 
-// What a form has of the tunables of all. Where two forms mean different things by one of former times, it has two names.
+// What a form has of the tunables of all. Where two forms mean different things by one of former
+// times, it has two names.
 std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, const Limits& limits, const Values& values, bool thin) {
     const bool units = form == "mma", tiles = units || form == "tile", thread = form == "thread", stream = form == "stream";
     std::vector<Tunable> tunables;
@@ -296,7 +306,8 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     Choice choice(problem, limits);
     Forms forms{std::move(choice.list), choice.frugal_form};
     if (choice.tiny) return forms;
-    // What suits the shape runs untuned, where the device can hold it: the first of these that is a member.
+    // What suits the shape runs untuned, where the device can hold it: the first of these that is a
+    // member.
     constexpr int few_rows = 32, widest = 256;  // columns of a block, which has one product where that has more
     const Shape& shape = choice.shape;
     const bool many = shape.shared_b && shape.m <= few_rows && (shape.n <= widest || !suits_rows_of_all(shape));

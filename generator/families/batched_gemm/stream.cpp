@@ -4,8 +4,9 @@
 
 #include "generator/families/batched_gemm/mappings.hpp"
 
-// The form stream, for products of few rows with one B: what has to move is C, and everything else is arranged for that. B is loaded once per
-// block, into registers; A arrives some groups of products ahead; C goes through shared memory of each warp's own, and to memory in whole lines.
+// The form stream, for products of few rows with one B: what has to move is C, and everything else
+// is arranged for that. B is loaded once per block, into registers; A arrives some groups of
+// products ahead; C goes through shared memory of each warp's own, and to memory in whole lines.
 
 namespace hone::inline v0_1::gemm {
 namespace {
@@ -23,7 +24,8 @@ struct Stream {
           columns(groups_of_columns * group),
           columns_wanted(pieces(shape.n, pieces(shape.n, number(config, "block_n")))),
           warps(pieces(columns_wanted, columns)) {
-        // Half a warp reads 4 values along k of 4 matrices, and writes 4 columns of 4 matrices: with these distances to 16 banks where m is odd.
+        // Half a warp reads 4 values along k of 4 matrices, and writes 4 columns of 4 matrices:
+        // with these distances to 16 banks where m is odd.
         a_here = round_up(shape.m * shape.k + 4, 8) - 4;
         c_here = columns * shape.m + (shape.m % 2 == 0 ? 4 : 2);
         const auto even = [](std::int64_t words) { return words % 2 == 0; };

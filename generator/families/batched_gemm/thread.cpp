@@ -4,8 +4,9 @@
 
 #include "generator/families/batched_gemm/mappings.hpp"
 
-// The form thread: one thread per matrix. Words come and go either as each thread's own, or through shared memory, where neighbouring threads load
-// neighbouring words and then take the matrices that are theirs.
+// The form thread: one thread per matrix. Words come and go either as each thread's own, or through
+// shared memory, where neighbouring threads load neighbouring words and then take the matrices that
+// are theirs.
 
 namespace hone::inline v0_1::gemm {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 constexpr int largest_matrix = 40;    // words of C and of what a thread keeps of A and B
 constexpr int largest_product = 128;  // multiply-adds
 
-// In shared memory matrices are an odd number of words apart, so that threads reading the same word of theirs hit different banks.
+// In shared memory matrices are an odd number of words apart, so that threads reading the same word
+// of theirs hit different banks.
 constexpr int odd(int words) {
     return words | 1;
 }

@@ -166,7 +166,8 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
 
 namespace {
 
-// `columns` columns at a time, so that y (or x, where A is transposed) is read and written that much less often.
+// `columns` columns at a time, so that y (or x, where A is transposed) is read and written that
+// much less often.
 Block cpu_product(const Shape& shape, int columns) {
     const int whole = shape.n / columns * columns;
     Block block;

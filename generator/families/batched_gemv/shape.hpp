@@ -7,7 +7,8 @@
 
 namespace hone::inline v0_1::gemv {
 
-/// A product with a vector is one with a matrix of one column: what batched_gemm says of layout, reference, data and counts holds here, too.
+/// A product with a vector is one with a matrix of one column: what batched_gemm says of layout,
+/// reference, data and counts holds here, too.
 inline Problem as_gemm(const Problem& problem) {
     const bool transposed = problem.word("form") == "t";
     std::vector<Assignment> parameters{{"form", transposed ? "tn" : "nn"},

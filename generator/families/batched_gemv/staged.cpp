@@ -7,8 +7,9 @@
 #include "generator/families/batched_gemv/mappings.hpp"
 #include "generator/families/device/cuda_copies.hpp"
 
-// The form staged, for transposed matrices without gaps: columns of neighbouring matrices lie in one piece, so that copies are as wide as a block's
-// piece allows, whatever the length of a column is.
+// The form staged, for transposed matrices without gaps: columns of neighbouring matrices lie in
+// one piece, so that copies are as wide as a block's piece allows, whatever the length of a column
+// is.
 
 namespace hone::inline v0_1::gemv {
 namespace {

@@ -6,8 +6,9 @@
 #include "generator/families/corner_force/plan.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
-// CPU kernels. Whole zones: neighbouring zones are the lanes of a vector, so that every sum and all of the physics fill vectors at any order; a
-// thread keeps their half-way results in its cache. The paper's dense products: rows of F are the lanes.
+// CPU kernels. Whole zones: neighbouring zones are the lanes of a vector, so that every sum and all
+// of the physics fill vectors at any order; a thread keeps their half-way results in its cache. The
+// paper's dense products: rows of F are the lanes.
 
 namespace hone::inline v0_1::corner {
 namespace {

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-// CUDA kernels. Whole zones: a team of threads, one or some for each column of points along the last axis, works on a zone, whose half-way results
-// are in shared memory. The paper's dense products: a thread accumulates some rows and columns of F.
+// CUDA kernels. Whole zones: a team of threads, one or some for each column of points along the
+// last axis, works on a zone, whose half-way results are in shared memory. The paper's dense
+// products: a thread accumulates some rows and columns of F.
 
 namespace hone::inline v0_1::corner {
 namespace {
@@ -35,8 +36,9 @@ struct CornerLayout {
     int rows, columns, row_threads, threads_per_zone, zones, threads, blocks;
 };
 
-// Words of shared memory from one zone of a block to the next. Teams of less than half a warp read the same place of several zones at once: these lie
-// in different banks when zones are a team apart.
+// Words of shared memory from one zone of a block to the next. Teams of less than half a warp read
+// the same place of several zones at once: these lie in different banks when zones are a team
+// apart.
 int zone_stride(const Plan& plan, int words) {
     const int banks = 128 / plan.shape.bytes();
     const int team = plan.team();
@@ -70,8 +72,8 @@ Block buffers_of(const Plan& plan, const Pass& pass) {
 }
 
 Block entry_of(const Plan& plan, const Pass& pass) {
-    // The sums of a column, which the derivatives at all its points take, are more than a thread has registers for: without this, the compiler holds
-    // them all.
+    // The sums of a column, which the derivatives at all its points take, are more than a thread
+    // has registers for: without this, the compiler holds them all.
     const Block forget = Block().text("asm volatile(\"\" ::: \"memory\");  // sums of the column are read again");
     return pass_text(plan, pass, pass.of_zones() ? buffers_of(plan, pass) : Block(), {{"forget", forget}});
 }

@@ -7,8 +7,9 @@
 
 namespace hone::inline v0_1::corner {
 
-/// One launch that sweeps a zone's points in layers across the last axis, `layers` at a time, each point by a thread. Derivatives, physics and all
-/// sums of a layer stay in shared memory, so that a zone of any order fits.
+/// One launch that sweeps a zone's points in layers across the last axis, `layers` at a time, each
+/// point by a thread. Derivatives, physics and all sums of a layer stay in shared memory, so that a
+/// zone of any order fits.
 Form layered_form(const Problem& problem);
 
 /// Tunables of all CUDA forms.

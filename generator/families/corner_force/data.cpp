@@ -16,7 +16,8 @@ namespace {
 
 using Square = std::array<double, 9>;
 
-// Operations of contractions along all axes, the last one at the points: `lengths` values become points_along, in `terms[axis]` kinds of lines.
+// Operations of contractions along all axes, the last one at the points: `lengths` values become
+// points_along, in `terms[axis]` kinds of lines.
 double contraction_operations(const Shape& shape, int length, const std::array<int, 3>& terms) {
     double operations = 0;
     for (int axis = 0; axis < shape.dimension; ++axis) {
@@ -64,7 +65,8 @@ Square turned(const Square& rotation, const std::array<double, 3>& diagonal, int
     return result;
 }
 
-// A vector field M x + a wave of random direction: what positions and velocities of a zone are made from.
+// A vector field M x + a wave of random direction: what positions and velocities of a zone are made
+// from.
 struct SmoothField {
     Square matrix{};
     std::array<double, 3> offset{}, amplitude{}, phase{};
@@ -101,7 +103,8 @@ void fill_field(const Shape& shape, const SmoothField& field, Real* to, bool mir
     }
 }
 
-// Zones of size one or so; velocity gradients whose eigenvalues lie well apart, the smallest one compressing, so that its direction is well defined.
+// Zones of size one or so; velocity gradients whose eigenvalues lie well apart, the smallest one
+// compressing, so that its direction is well defined.
 template <typename Real>
 void fill_zone(const Shape& shape, std::int64_t zone, Random& random, std::span<void* const> pointers) {
     const int d = shape.dimension;
@@ -183,7 +186,8 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
     reference(problem, pointers, 0, period);
     for (std::size_t i = 0; i < specs.size(); ++i)
         if (specs[i].access != Access::in) repeat(result.expected[i], specs[i].slices.words_per_unit, period);
-    // n counts the products of a derivative and of an integral along every axis, and some thirty roundings of a point's physics.
+    // n counts the products of a derivative and of an integral along every axis, and some thirty
+    // roundings of a point's physics.
     const double n = shape.dimension * (shape.nodes_along + shape.points_along) + 30;
     const double roundoff = static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;
     result.tolerance = 4 * rounding_steps(n) * roundoff * sensitivity * magnitude;
@@ -236,7 +240,8 @@ double gradient_operations(const Shape& shape, int fields) {
 }
 
 double physics_operations(const Shape& shape) {
-    // Inverse, three products of matrices, eigenpair and singular value (square roots and divisions count once), state, stress.
+    // Inverse, three products of matrices, eigenpair and singular value (square roots and divisions
+    // count once), state, stress.
     const double at_a_point = shape.dimension == 2 ? 120 : 480;
     return at_a_point * shape.points() + contraction_operations(shape, shape.energies_along, {1, 1, 1});
 }
@@ -250,7 +255,8 @@ double work_operations(const Shape& shape) {
 }
 
 double assembly_operations(const Shape& shape) {
-    // Axis by axis, the last one first: at every node there, products with the nodal functions, then sums for every coefficient.
+    // Axis by axis, the last one first: at every node there, products with the nodal functions,
+    // then sums for every coefficient.
     const int d = shape.dimension;
     const double k = shape.energies_along;
     double operations = 0;

@@ -15,7 +15,8 @@ bool sums_directly(const Plan& plan) {
     return plan.config.has("derivatives", "direct");
 }
 
-// Where its half-way results lie in shared memory, in words. Distances are such that a warp's accesses go to different banks.
+// Where its half-way results lie in shared memory, in words. Distances are such that a warp's
+// accesses go to different banks.
 struct LayeredLayout {
     explicit LayeredLayout(const Plan& plan);
 
@@ -120,7 +121,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
     const Shape& shape = plan.shape;
     const bool f32 = shape.precision == Precision::f32;
     const bool solid = shape.dimension == 3;
-    // What the physics of a point takes from memory is fetched a pass ahead where there are registers for it (measured on an H200).
+    // What the physics of a point takes from memory is fetched a pass ahead where there are
+    // registers for it (measured on an H200).
     const bool early = shape.physics() && (!solid || shape.order == 1 || f32);
     Block all_constants = cuda_constants(plan);
     all_constants.append(layout_constants(layout, plan));

@@ -108,7 +108,8 @@ std::vector<PassForm> pass_forms(const Shape& shape) {
     if (shape.result == "points") return {separate, force};
     std::vector<PassForm> result{separate, force, {"whole", "points, forces and work in one launch"}};
     if (shape.keeps_corner()) result = {{"factorised", "F axis by axis"}};
-    // Where A is many times as large as all that a zone needs, forming it is out of the question: 71 MB for a zone of Q8-Q7.
+    // Where A is many times as large as all that a zone needs, forming it is out of the question:
+    // 71 MB for a zone of Q8-Q7.
     constexpr int highest_order = 4;
     if (shape.dimension == 3 && shape.order > highest_order) return result;
     result.push_back({"on_the_fly", "F from columns of A that are never stored"});

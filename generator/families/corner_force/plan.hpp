@@ -50,7 +50,8 @@ struct Plan {
     bool makes_corner() const;
     /// Threads that share a column of points.
     int splits() const { return static_cast<int>(integer_or(config, "splits", integer_or(config, "layers", 1))); }
-    /// Threads of a zone: one alone where a form does not say how many zones a block of threads has.
+    /// Threads of a zone: one alone where a form does not say how many zones a block of threads
+    /// has.
     int team() const { return config.find("zones_per_block") == nullptr ? 1 : shape.columns() * splits(); }
     /// Components whose sums a zone makes together.
     int together() const { return stored() ? 1 : shape.dimension; }
@@ -62,7 +63,8 @@ struct Plan {
     std::vector<Pass> passes;
 };
 
-/// Coefficients of the last axis that the assembly of F works on at a time: as many as leave half-way results of some dozen kilobytes.
+/// Coefficients of the last axis that the assembly of F works on at a time: as many as leave
+/// half-way results of some dozen kilobytes.
 int slab_energies(const Shape& shape);
 
 /// Words of a zone's half-way results in a pass, one after another.
@@ -82,7 +84,8 @@ struct PassForm {
 std::vector<PassForm> pass_forms(const Shape& shape);
 /// Whether a form has F as the product of dense matrices.
 bool is_dense(const std::string& form);
-/// How eigenvalues of 3 x 3 matrices are found: for forms of passes with physics in three dimensions.
+/// How eigenvalues of 3 x 3 matrices are found: for forms of passes with physics in three
+/// dimensions.
 bool decomposes(const Shape& shape);
 Tunable decomposition();
 /// Of the derivatives along a column; a form has some of these values.
@@ -91,7 +94,8 @@ Tunable points_per_pass(std::vector<std::int64_t> values);
 Forms cuda_forms(const Problem& problem, const Limits& limits);
 Forms cpu_forms(const Problem& problem, const Limits& limits);
 
-/// Pieces that both targets share. Texts call a number of the target `value`: a word of one zone on a GPU, a vector of neighbouring zones on a CPU.
+/// Pieces that both targets share. Texts call a number of the target `value`: a word of one zone on
+/// a GPU, a vector of neighbouring zones on a CPU.
 Block banner(const Plan& plan, double executed_operations);
 Block shape_constants(const Plan& plan);
 /// The whole text of a form of passes, whose entries `passes` has. `holes` are the target's.
@@ -100,7 +104,8 @@ std::string kernel_text(const Plan& plan, Block passes, Holes holes);
 Block axis_tables(const Shape& shape, Target target);
 /// Where a zone's half-way results lie in `buffer`.
 Block buffer_pointers(const Buffers& buffers);
-/// The entry of a pass; half-way results of one over whole zones lie in `buffers`. `holes` are the target's.
+/// The entry of a pass; half-way results of one over whole zones lie in `buffers`. `holes` are the
+/// target's.
 Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes);
 /// `name(const real* restrict x, ..., int first, int last[, ...]) {`.
 Block signature(const Plan& plan, const Pass& pass);

@@ -156,7 +156,8 @@ Physics physics(const PointInput& in, int d, int order) {
     const double h_min = shortest / order;
     result.rate = sound / h_min + 2.5 * viscosity / (rho * h_min * h_min);
     result.inverted = !(det > 0);
-    // A change of J by a part of its size changes J^-1 by the condition number times as much, and an eigenvector by the change over the gap.
+    // A change of J by a part of its size changes J^-1 by the condition number times as much, and
+    // an eigenvector by the change over the gap.
     const double strain = in.velocity.magnitude / shortest;
     result.sensitivity = in.position.magnitude / shortest * (1 + norm(gradient, d) / compression.gap) + strain / compression.gap;
     return result;

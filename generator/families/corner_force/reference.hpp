@@ -29,7 +29,8 @@ struct Data {
     Data(const Shape& shape, std::span<void* const> arrays);
 };
 
-/// Smallest eigenvalue of a symmetric matrix (d x d, row by row) with a unit eigenvector, by Jacobi's rotations.
+/// Smallest eigenvalue of a symmetric matrix (d x d, row by row) with a unit eigenvector, by
+/// Jacobi's rotations.
 struct Eigenpair {
     double value = 0;
     double vector[3] = {1, 0, 0};
@@ -37,10 +38,12 @@ struct Eigenpair {
 };
 Eigenpair smallest_eigenpair(const double* matrix, int dimension);
 
-/// Smallest singular value of a d x d matrix, row by row, by rotations of its columns until these are orthogonal (Hestenes).
+/// Smallest singular value of a d x d matrix, row by row, by rotations of its columns until these
+/// are orthogonal (Hestenes).
 double smallest_singular_value(const double* matrix, int dimension);
 
-/// Results of the plain loops for one zone, with the sums of absolute values that their rounding errors are bounded by.
+/// Results of the plain loops for one zone, with the sums of absolute values that their rounding
+/// errors are bounded by.
 struct ZoneAnswer {
     std::vector<double> stress;  ///< [d][d][points]
     std::vector<double> force;   ///< [d][nodes]

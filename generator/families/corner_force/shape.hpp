@@ -36,7 +36,8 @@ struct Shape {
     int nodes() const { return power(nodes_along, dimension); }
     int energies() const { return power(energies_along, dimension); }
     int points() const { return power(points_along, dimension); }
-    /// Words of a zone: a vector at its nodes (the rows of its corner force), the stress at its points, its corner force.
+    /// Words of a zone: a vector at its nodes (the rows of its corner force), the stress at its
+    /// points, its corner force.
     int vector_words() const { return dimension * nodes(); }
     int stress_words() const { return dimension * dimension * points(); }
     int corner_words() const { return vector_words() * energies(); }

@@ -16,7 +16,8 @@ Block line_of(std::string_view text) {
     return Block().text(text);
 }
 
-// Of loops over the points of a line: unrolled as a whole, long ones take more registers than there are.
+// Of loops over the points of a line: unrolled as a whole, long ones take more registers than there
+// are.
 const char* unroll_points(const Shape& shape, const Dialect& dialect) {
     constexpr int longest = 8;
     return shape.points_along <= longest ? dialect.unroll : dialect.unroll_by_4;
@@ -26,7 +27,8 @@ TableSpec scratch(const char* name, std::int64_t words) {
     return {name, words, {}, true};
 }
 
-// Gradients of the nodal functions at the points, and values of the Bernstein functions, as products of those of the axes.
+// Gradients of the nodal functions at the points, and values of the Bernstein functions, as
+// products of those of the axes.
 double gradient_of(const Shape& shape, int axis, int node, int point) {
     double value = 1;
     for (int a = 0; a < shape.dimension; ++a) {

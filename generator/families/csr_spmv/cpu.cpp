@@ -102,7 +102,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-// Of vectors that are shorter, or of words too far away for 32-bit numbers, all words of x are read one by one.
+// Of vectors that are shorter, or of words too far away for 32-bit numbers, all words of x are read
+// one by one.
 std::optional<std::string> gather_violation(const Shape& shape, const Config& config) {
     if (!gathers(config)) return std::nullopt;
     if (config.integer("vector_bytes") < narrowest_gather) return fmt::format("vectors of {} bytes are not gathered", config.integer("vector_bytes"));

@@ -70,7 +70,8 @@ Block constants(const Plan& plan, const Config& config) {
     return block;
 }
 
-// A lane's own sums, a line a level: of loops within a loop over the levels the compiler left some as they are, and the sums in memory.
+// A lane's own sums, a line a level: of loops within a loop over the levels the compiler left some
+// as they are, and the sums in memory.
 Block own_halves(const Plan& plan) {
     Block block;
     for (int half = plan.own_sums() / 2; half > 0; half /= 2) {

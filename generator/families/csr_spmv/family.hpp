@@ -13,8 +13,8 @@ constexpr int partial_sums = 32;
 
 }  // namespace spmv
 
-/// Product of a sparse matrix in compressed rows (CSR) with one to three vectors, y_c = A x_c, alone or with the dot products x_c . y_c that
-/// conjugate gradients need.
+/// Product of a sparse matrix in compressed rows (CSR) with one to three vectors, y_c = A x_c,
+/// alone or with the dot products x_c . y_c that conjugate gradients need.
 ///
 ///     csr_spmv kernel=apply_dot components=3 precision=f64 rows=274625 entries=16974593
 ///
@@ -28,12 +28,15 @@ constexpr int partial_sums = 32;
 ///  - `dot` [components], with kernel=apply_dot: x_c . y_c / rows, for which A is square. The division keeps it of the order of the words, so that
 ///    one tolerance holds at every size; quotients of such sums, which are all that a solver takes of them, do not change.
 ///
-/// A step over rows [first, last) reads all of x, and its dot products are those of these rows over `rows`.
+/// A step over rows [first, last) reads all of x, and its dot products are those of these rows over
+/// `rows`.
 ///
-/// The order of all sums is fixed: the entries of a row by number modulo 32, these partial sums 16 apart, 8 apart and so on; rows' products with x in
-/// chunks of 32, in pairs of neighbours; chunks by number modulo 1024 in double precision, these in pairs. No configuration changes a digit.
+/// The order of all sums is fixed: the entries of a row by number modulo 32, these partial sums 16
+/// apart, 8 apart and so on; rows' products with x in chunks of 32, in pairs of neighbours; chunks
+/// by number modulo 1024 in double precision, these in pairs. No configuration changes a digit.
 ///
-/// Source: N. Bell, M. Garland, Implementing Sparse Matrix-Vector Multiplication on Throughput-Oriented Processors, SC 2009.
+/// Source: N. Bell, M. Garland, Implementing Sparse Matrix-Vector Multiplication on
+/// Throughput-Oriented Processors, SC 2009.
 Family csr_spmv();
 
 }  // namespace hone::inline v0_1

@@ -10,8 +10,8 @@
 #include "generator/random_words.hpp"
 #include "generator/repeated_words.hpp"
 
-// The plain double loop, in a precision in which its own roundings do not show, and random matrices for it. Shares the layout with the generator, and
-// nothing else.
+// The plain double loop, in a precision in which its own roundings do not show, and random matrices
+// for it. Shares the layout with the generator, and nothing else.
 
 namespace hone::inline v0_1::spmv {
 namespace {
@@ -62,7 +62,8 @@ void multiply(const Shape& shape, std::span<void* const> arrays, std::int64_t fi
     }
 }
 
-// Lengths that differ by up to a factor of three from row to row, with a few empty rows, as many entries in all as the problem says.
+// Lengths that differ by up to a factor of three from row to row, with a few empty rows, as many
+// entries in all as the problem says.
 std::vector<std::int64_t> row_lengths(const Shape& shape, std::uint64_t seed) {
     constexpr std::uint64_t one_in = 61;
     std::vector<std::int64_t> lengths(static_cast<std::size_t>(shape.rows), shape.entries / shape.rows);
@@ -80,7 +81,8 @@ std::vector<std::int64_t> row_lengths(const Shape& shape, std::uint64_t seed) {
     return lengths;
 }
 
-// Columns as a mesh has them: those of the neighbours in a box around the row's own node, a few nodes beside it.
+// Columns as a mesh has them: those of the neighbours in a box around the row's own node, a few
+// nodes beside it.
 void fill_pattern(const Shape& shape, std::uint64_t seed, int* columns, int* starts) {
     const std::vector<std::int64_t> lengths = row_lengths(shape, seed);
     starts[0] = 0;
@@ -153,8 +155,10 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
         pointers.push_back(out ? result.expected[n].data() : result.arrays[n].data());
     }
     reference(problem, pointers, 0, shape.rows);
-    // A partial sum takes a rounding for each of its entries, joining them takes five more; a product with x, pairs of a chunk, the last rounding and
-    // the reference's own take eight. |x| is at most 1, so that a row's magnitudes sum up to S, and the mean of rows' products to no more.
+    // A partial sum takes a rounding for each of its entries, joining them takes five more; a
+    // product with x, pairs of a chunk, the last rounding and the reference's own take eight. |x|
+    // is at most 1, so that a row's magnitudes sum up to S, and the mean of rows' products to no
+    // more.
     const auto [largest, longest] = largest_row(shape, Data<Real>(pointers));
     const std::int64_t roundings = (longest + partial_sums - 1) / partial_sums + 13;
     const double unit = static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;

@@ -10,10 +10,12 @@
 
 namespace hone::inline v0_1::spmv {
 
-/// Lanes that the chunks' sums are dealt to, and threads of the block that adds them up: fixed, so that the tree is.
+/// Lanes that the chunks' sums are dealt to, and threads of the block that adds them up: fixed, so
+/// that the tree is.
 constexpr int sum_lanes = 1024;
 
-/// The numbers of a csr_spmv problem. Throws Error for more entries than places, and for a dot product with a matrix that is not square.
+/// The numbers of a csr_spmv problem. Throws Error for more entries than places, and for a dot
+/// product with a matrix that is not square.
 struct Shape {
     explicit Shape(const Problem& problem);
 
@@ -41,7 +43,8 @@ void reference(const Problem& problem, std::span<void* const> arrays, std::int64
 Workload workload(const Problem& problem, std::uint64_t seed);
 
 std::vector<ArraySpec> arrays(const Problem& problem);
-/// The part of a source that both targets share: arrays, the table of the chunks' sums, rows and columns, operations.
+/// The part of a source that both targets share: arrays, the table of the chunks' sums, rows and
+/// columns, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel.
 Block banner(const Problem& problem, const Config& config, Target target);

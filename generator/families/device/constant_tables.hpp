@@ -9,7 +9,8 @@
 
 namespace hone::inline v0_1 {
 
-/// `real name[rows][columns] = {...};` with the numbers entry(row, column), as a target's kernels declare constants.
+/// `real name[rows][columns] = {...};` with the numbers entry(row, column), as a target's kernels
+/// declare constants.
 Block constant_table(Target target, const std::string& name, int rows, int columns, const std::function<double(int, int)>& entry);
 
 /// `real name[] = {...};` of these numbers.

@@ -4,7 +4,8 @@
 
 namespace hone::inline v0_1 {
 
-/// How kernels say the same thing in the language of each target, where both are written from one template. A further target is a row.
+/// How kernels say the same thing in the language of each target, where both are written from one
+/// template. A further target is a row.
 struct Dialect {
     const char* file;           ///< what its templates' names end with: ".cu"
     const char* entry;          ///< before an entry's name, where the template does not say it: "extern \"C\" void "

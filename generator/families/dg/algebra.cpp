@@ -89,7 +89,8 @@ Algebra acoustics(bool covariant) {
     return result;
 }
 
-// Hx, Hy, Ez. Covariant: dHy/dx - dHx/dy = D_r (rx Hy - ry Hx) + D_s (sx Hy - sy Hx), because the gradients of r and s are constant.
+// Hx, Hy, Ez. Covariant: dHy/dx - dHx/dy = D_r (rx Hy - ry Hx) + D_s (sx Hy - sy Hx), because the
+// gradients of r and s are constant.
 Algebra maxwell_tm(bool covariant) {
     Algebra result;
     result.fields = {"Hx", "Hy", "Ez"};
@@ -118,7 +119,8 @@ Algebra maxwell_tm(bool covariant) {
     return result;
 }
 
-// Fields and accumulators 0 to 2 and 0 to half of `both` are the first pass's, so that its indices hold for either.
+// Fields and accumulators 0 to 2 and 0 to half of `both` are the first pass's, so that its indices
+// hold for either.
 Algebra first_curl(const Algebra& both) {
     Algebra result = both;
     result.fields.resize(3);

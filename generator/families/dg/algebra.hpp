@@ -27,13 +27,15 @@ struct Term {
 
 using Sum = std::vector<Term>;
 
-/// A right-hand side as three steps that every form runs in its own way: transform the fields of a node with its element's metric
-/// factors, differentiate (all the work of order nodes^2), combine the accumulators with the metric factors.
+/// A right-hand side as three steps that every form runs in its own way: transform the fields of a
+/// node with its element's metric factors, differentiate (all the work of order nodes^2), combine
+/// the accumulators with the metric factors.
 ///
-/// Two exact ways. *cartesian*: every component is differentiated along r, s, t, then the chain rule. *covariant*: maxwell_3d differentiates
-/// tangential components H_a = x_a . H, because curl H = 1/J sum_a x_a (D_b H_c - D_c H_b), (a,b,c) cyclic: 12 products instead of 18;
-/// acoustics_3d the contravariant velocity U^a = grad(r_a) . u, because div u = sum_a D_a U^a: 6 products instead of 12;
-/// maxwell_2d_tm the same with rx Hy - ry Hx and sx Hy - sy Hx: 4 products instead of 6.
+/// Two exact ways. *cartesian*: every component is differentiated along r, s, t, then the chain
+/// rule. *covariant*: maxwell_3d differentiates tangential components H_a = x_a . H, because curl H
+/// = 1/J sum_a x_a (D_b H_c - D_c H_b), (a,b,c) cyclic: 12 products instead of 18; acoustics_3d the
+/// contravariant velocity U^a = grad(r_a) . u, because div u = sum_a D_a U^a: 6 products instead of
+/// 12; maxwell_2d_tm the same with rx Hy - ry Hx and sx Hy - sy Hx: 4 products instead of 6.
 struct Algebra {
     std::vector<std::string> fields;   ///< names of the application's fields, in order
     std::vector<std::string> factors;  ///< names of the metric factors of one element
@@ -58,11 +60,13 @@ const Algebra& algebra(const std::string& equation, const std::string& name);
 /// The tunable `algebra`: either of the two. Records of before call it `form`.
 Tunable algebra_tunable();
 
-/// maxwell_3d, one curl at a time: the algebra of 3 fields, the same for both passes. Pass 0 takes H, fields 0 to 2, to the right-hand sides of E;
-/// pass 1 takes E, fields 3 to 5, to those of H, with the other sign. The kernel counts `pass`.
+/// maxwell_3d, one curl at a time: the algebra of 3 fields, the same for both passes. Pass 0 takes
+/// H, fields 0 to 2, to the right-hand sides of E; pass 1 takes E, fields 3 to 5, to those of H,
+/// with the other sign. The kernel counts `pass`.
 const Algebra& one_curl(const std::string& name);
 
-/// Declares the metric factors of an element from its gradients `g[..]` of r, s(, t), into `factor[..]`.
+/// Declares the metric factors of an element from its gradients `g[..]` of r, s(, t), into
+/// `factor[..]`.
 Block element_factors(const Algebra& algebra, const std::string& factor);
 
 /// Names the metric factors that `own` points at: `const real rx = own[0], ...;`.

@@ -34,10 +34,12 @@ double update_operations(const Shape& shape);
 /// Nodes of an element that lie on its faces.
 int surface_nodes(const Shape& shape);
 
-/// Elements whose data differ: a prime such that the reference's answer for that many takes a few hundredths of a second, or all of them.
+/// Elements whose data differ: a prime such that the reference's answer for that many takes a few
+/// hundredths of a second, or all of them.
 std::int64_t data_sets(const Shape& shape);
 
-/// Gradients of r, s(, t) of an element whose edges are a rotated, scaled and sheared (by up to a fifth) frame.
+/// Gradients of r, s(, t) of an element whose edges are a rotated, scaled and sheared (by up to a
+/// fifth) frame.
 std::vector<double> random_geometry(const Shape& shape, std::mt19937_64& random);
 
 /// Random coefficients: a from -1.2 to 0, b from 0.1 to 0.9, dt from 0.1 to 0.5.

@@ -10,7 +10,8 @@
 
 namespace hone::inline v0_1::dg {
 
-/// A part of an element's right-hand sides that a thread can make by itself: which ones, and all that their volume parts need.
+/// A part of an element's right-hand sides that a thread can make by itself: which ones, and all
+/// that their volume parts need.
 struct Half {
     std::vector<int> outputs;    ///< fields whose right-hand sides it makes; they lie together
     std::set<int> accumulators;  ///< likewise
@@ -21,8 +22,9 @@ struct Half {
     Half(const Algebra& form, std::vector<int> wanted);
 };
 
-/// The halves of maxwell_3d are the same curl, of H for dE/dt and of E for -dH/dt, so that one text serves both and there is one entry, the first;
-/// acoustics has div u and grad p, and in two dimensions Maxwell the curl of Ez and that of H.
+/// The halves of maxwell_3d are the same curl, of H for dE/dt and of E for -dH/dt, so that one text
+/// serves both and there is one entry, the first; acoustics has div u and grad p, and in two
+/// dimensions Maxwell the curl of Ez and that of H.
 std::vector<Half> halves_of(const Shape& shape, const Algebra& form);
 
 /// Text that does `first` in half 0 and `second` in half 1.

@@ -20,7 +20,8 @@ double rounded_to_tf32(double value) {
 }  // namespace
 
 std::string matrix_units(const Shape& shape, const Limits& limits) {
-    // Below these, padding to tiles of 16 x 8 takes what the units win, or memory sets the limit anyway.
+    // Below these, padding to tiles of 16 x 8 takes what the units win, or memory sets the limit
+    // anyway.
     constexpr int fewest_nodes_f64 = 35;
     constexpr int fewest_nodes_tf32 = 20;
     if (shape.precision == Precision::f64) return limits.architecture >= 90 && shape.nodes >= fewest_nodes_f64 ? "mma" : "";

@@ -24,7 +24,8 @@ int image(const ReferenceElement& element, int node) {
     return nearest;
 }
 
-// One of each simplex and order, made where it is asked for first. Never destroyed: a thread of online tuning may ask while the program exits.
+// One of each simplex and order, made where it is asked for first. Never destroyed: a thread of
+// online tuning may ask while the program exits.
 template <typename Made>
 const Made& kept(const ReferenceElement& element) {
     struct Place {
@@ -85,7 +86,8 @@ FaceParity::FaceParity(const ReferenceElement& element) {
             first.back().insert(first.back().end(), unmoved.begin(), unmoved.end());
             continue;
         }
-        // Of two that are swapped, the first's order is its own, and the second's that of the first one's images.
+        // Of two that are swapped, the first's order is its own, and the second's that of the first
+        // one's images.
         for (int point = 0; point < static_cast<int>(mask.size()); ++point) {
             if (images.back() > face) {
                 first.back().push_back(point);

@@ -18,8 +18,9 @@ struct Meeting {
     int orientation = 0;
 };
 
-// Element k of a box is cut number k mod 6 of its cube (k mod 2 of its square). Two faces lead to elements of the same cube, the others out of it,
-// along an axis (Kuhn's cut: along the first and against the last of the tetrahedron's three directions).
+// Element k of a box is cut number k mod 6 of its cube (k mod 2 of its square). Two faces lead to
+// elements of the same cube, the others out of it, along an axis (Kuhn's cut: along the first and
+// against the last of the tetrahedron's three directions).
 std::int64_t distance_behind(const Shape& shape, std::int64_t k, int face, std::mt19937_64& random) {
     const std::int64_t cuts = shape.dimension == 3 ? 6 : 2;
     const double cubes = std::ceil(static_cast<double>(shape.elements) / static_cast<double>(cuts));

@@ -14,7 +14,8 @@ struct Equation {
     std::string name;
     Simplex simplex;
     std::vector<std::string> fields;
-    /// Of each field at a reflecting wall (perfect conductor, rigid wall), the neighbour's value less the own, in units of the own: -2 or 0.
+    /// Of each field at a reflecting wall (perfect conductor, rigid wall), the neighbour's value
+    /// less the own, in units of the own: -2 or 0.
     std::vector<int> wall;
     int second_group;  ///< materials: fields before it are scaled by the first of an element's material words, the others by the second
     bool maxwell;      ///< otherwise acoustics
@@ -52,7 +53,8 @@ struct Shape {
     /// Nodes of all faces of an element: columns of LIFT.
     int face_points() const { return faces * face_nodes; }
     bool maxwell() const { return equation == "maxwell_3d"; }
-    /// Memory sets the limit on every device, and a whole operator fits a thread's registers or code: up to order 4 on tetrahedra, 7 on triangles.
+    /// Memory sets the limit on every device, and a whole operator fits a thread's registers or
+    /// code: up to order 4 on tetrahedra, 7 on triangles.
     bool low_order() const { return nodes <= 36; }
     const ReferenceElement& reference() const { return reference_element(what->simplex, order); }
 };

@@ -9,7 +9,8 @@ namespace hone::inline v0_1::dg {
 
 // Bounds for kernels that cut elements and nodes into tiles.
 
-/// Fused multiply-adds that stand unrolled in a text at most: beyond, compilation takes seconds and the instruction cache overflows.
+/// Fused multiply-adds that stand unrolled in a text at most: beyond, compilation takes seconds and
+/// the instruction cache overflows.
 constexpr std::int64_t largest_code = 6000;
 
 constexpr int round_up(int value, int multiple) {

@@ -18,7 +18,8 @@ using Vector3 = std::array<double, 3>;
 constexpr int highest_order = 10;
 constexpr double on_a_face = 1e-10;  // nodes of a face lie on it but for rounding, and all others much farther away
 
-// A value with its derivative along r: forward differentiation of the modes, which spares the case distinctions of collapsed coordinates.
+// A value with its derivative along r: forward differentiation of the modes, which spares the case
+// distinctions of collapsed coordinates.
 struct Dual {
     double value = 0;
     double slope = 0;
@@ -36,8 +37,9 @@ Dual operator*(const Dual& a, const Dual& b) {
     return {a.value * b.value, a.slope * b.value + a.value * b.slope};
 }
 
-// y^n P_n^(alpha,0)(x/y), normalised on [-1, 1]: the three-term recurrence (DLMF 18.9.2) multiplied by powers of y, so that nothing is
-// divided by y and the collapsed vertices y = 0 need no special case.
+// y^n P_n^(alpha,0)(x/y), normalised on [-1, 1]: the three-term recurrence (DLMF 18.9.2) multiplied
+// by powers of y, so that nothing is divided by y and the collapsed vertices y = 0 need no special
+// case.
 Dual scaled_jacobi(int n, double alpha, const Dual& x, const Dual& y) {
     Dual previous{0, 0};
     Dual current{1, 0};
@@ -63,7 +65,8 @@ Dual triangle_mode(int i, int j, const Vector3& point) {
     return std::numbers::sqrt2 * std::exp2(i) * (scaled_jacobi(i, 0, above, below) * scaled_jacobi(j, 2 * i + 1, s, one));
 }
 
-// Orthonormal mode (i, j, k) of the tetrahedron, 2 sqrt2 P_i(a) P_j^(2i+1,0)(b) (1-b)^i P_k^(2i+2j+2,0)(c) (1-c)^(i+j).
+// Orthonormal mode (i, j, k) of the tetrahedron, 2 sqrt2 P_i(a) P_j^(2i+1,0)(b) (1-b)^i
+// P_k^(2i+2j+2,0)(c) (1-c)^(i+j).
 Dual tetrahedron_mode(int i, int j, int k, const Vector3& point) {
     const Dual r{point[0], 1};
     const Dual s{point[1], 0};
@@ -85,7 +88,8 @@ SquareMatrix transpose(const SquareMatrix& matrix) {
     return result;
 }
 
-// X with X A = B: Gaussian elimination with pivoting on A^T X^T = B^T, whose rows are contiguous once both are transposed.
+// X with X A = B: Gaussian elimination with pivoting on A^T X^T = B^T, whose rows are contiguous
+// once both are transposed.
 SquareMatrix divide_right(const SquareMatrix& right_hand_side, const SquareMatrix& matrix) {
     SquareMatrix a = transpose(matrix);
     SquareMatrix b = transpose(right_hand_side);
@@ -119,7 +123,8 @@ SquareMatrix divide_right(const SquareMatrix& right_hand_side, const SquareMatri
 // Dr from the modes and their derivatives along r.
 SquareMatrix differentiation_along_r(const ReferenceElement& element, const SquareMatrix& mode_slopes) {
     SquareMatrix result = divide_right(mode_slopes, element.vandermonde);
-    // What is zero in exact arithmetic (a face node's tangential derivative sees that face only) must be zero here, so that it can be skipped.
+    // What is zero in exact arithmetic (a face node's tangential derivative sees that face only)
+    // must be zero here, so that it can be skipped.
     constexpr double rounding = 1e-12;
     for (double& value : result.values)
         if (std::abs(value) < rounding) value = 0;
@@ -189,11 +194,13 @@ std::vector<int> on_face(Simplex simplex, std::size_t f, const std::vector<Vecto
     return found;
 }
 
-// (d-1)-dimensional mass matrix of the nodes of face f, in those coordinates of the element that are free on it.
+// (d-1)-dimensional mass matrix of the nodes of face f, in those coordinates of the element that
+// are free on it.
 SquareMatrix face_mass(const ReferenceElement& element, std::size_t f) {
     const auto plane = plane_of_face(element.simplex, f).first;
     const bool tetrahedron = element.simplex == Simplex::tetrahedron;
-    // The slanted face can do without r on the tetrahedron (as on r = -1), and without s on the triangle (as on s = -1).
+    // The slanted face can do without r on the tetrahedron (as on r = -1), and without s on the
+    // triangle (as on s = -1).
     const std::size_t first = plane[0] != 0 && (tetrahedron || plane[1] == 0) ? 1 : 0;
     const std::size_t second = plane[2] == 0 || first == 1 ? 2 : 1;
     SquareMatrix vandermonde(element.face_nodes());

@@ -49,9 +49,11 @@ constexpr int tetrahedron_nodes(int order) {
 
 /// Nodes and operators of nodal discontinuous Galerkin on one reference simplex.
 ///
-/// Source: Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008 (warp & blend nodes: 6.1 and 10.1). The reference triangle has
-/// the vertices (-1,-1), (1,-1), (-1,1), the tetrahedron (-1,-1,-1), (1,-1,-1), (-1,1,-1), (-1,-1,1). Nodes are numbered with t outermost, then s, r
-/// innermost. Faces of the triangle: s = -1; r + s = 0; r = -1; of the tetrahedron: t = -1; s = -1; r + s + t = -1; r = -1.
+/// Source: Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008 (warp & blend
+/// nodes: 6.1 and 10.1). The reference triangle has the vertices (-1,-1), (1,-1), (-1,1), the
+/// tetrahedron (-1,-1,-1), (1,-1,-1), (-1,1,-1), (-1,-1,1). Nodes are numbered with t outermost,
+/// then s, r innermost. Faces of the triangle: s = -1; r + s = 0; r = -1; of the tetrahedron: t =
+/// -1; s = -1; r + s + t = -1; r = -1.
 ///
 ///     const ReferenceElement& element = reference_tetrahedron(3);
 ///     double df_dr = 0;  // of a function with the nodal values f, at node 7
@@ -75,13 +77,14 @@ struct ReferenceElement {
     int face_nodes() const { return simplex == Simplex::triangle ? order + 1 : triangle_nodes(order); }
 };
 
-/// The elements of `order` 1..10, computed at the first call (a fraction of a second at order 10) and kept. Thread-safe.
-/// Throws Error for any other order.
+/// The elements of `order` 1..10, computed at the first call (a fraction of a second at order 10)
+/// and kept. Thread-safe. Throws Error for any other order.
 const ReferenceElement& reference_triangle(int order);
 const ReferenceElement& reference_tetrahedron(int order);
 const ReferenceElement& reference_element(Simplex simplex, int order);
 
-/// Values at a point of the functions that are 1 at one node and 0 at the others: nodal values times these, summed, is the function there.
+/// Values at a point of the functions that are 1 at one node and 0 at the others: nodal values
+/// times these, summed, is the function there.
 std::vector<double> basis_at(const ReferenceElement& element, const std::array<double, 3>& point);
 
 }  // namespace hone::inline v0_1

@@ -19,7 +19,8 @@ std::pair<double, double> legendre(int n, double x) {
     return {current, previous};
 }
 
-// w(x) / (1 - x^2): how far the Lobatto points lie from equispaced ones, interpolated, with the roots at the ends divided out.
+// w(x) / (1 - x^2): how far the Lobatto points lie from equispaced ones, interpolated, with the
+// roots at the ends divided out.
 double edge_warp(int order, const std::vector<double>& lobatto, double x) {
     const auto equispaced = [&](int i) { return -1 + 2.0 * i / order; };
     double warp = 0;
@@ -33,7 +34,8 @@ double edge_warp(int order, const std::vector<double>& lobatto, double x) {
     return warp;
 }
 
-// Warp & blend displacement of a triangle's node with barycentrics l, along the directions at 0 and at 90 degrees.
+// Warp & blend displacement of a triangle's node with barycentrics l, along the directions at 0 and
+// at 90 degrees.
 std::array<double, 2> triangle_shift(int order, const std::vector<double>& lobatto, double blending, const Vector3& l) {
     std::array<double, 2> shift{};
     for (std::size_t edge = 0; edge < 3; ++edge) {
@@ -52,7 +54,8 @@ std::array<double, 2> triangle_shift(int order, const std::vector<double>& lobat
 constexpr std::array triangle_blending{0.0, 0.0, 1.4152, 0.1001, 0.2751, 0.9800, 1.0999, 1.2832, 1.3648, 1.4773};
 constexpr std::array tetrahedron_blending{0.0, 0.0, 0.0, 0.1002, 1.1332, 1.5608, 1.3413, 1.2577, 1.1603, 1.10153};
 
-// Face of the tetrahedron: the barycentric that vanishes on it, the other three, and its edge `from`-`to` with the opposite vertex.
+// Face of the tetrahedron: the barycentric that vanishes on it, the other three, and its edge
+// `from`-`to` with the opposite vertex.
 struct Face {
     std::size_t off;
     std::array<std::size_t, 3> on;
@@ -62,8 +65,9 @@ constexpr std::array<Face, 4> faces{Face{0, {1, 2, 3}, 0, 1, 2}, Face{1, {0, 2, 
                                     Face{3, {0, 2, 1}, 0, 2, 3}};
 constexpr std::array<Vector3, 4> vertices{Vector3{-1, -1, -1}, Vector3{1, -1, -1}, Vector3{-1, 1, -1}, Vector3{-1, -1, 1}};
 
-// Displacement in (r, s, t) of the equispaced node with barycentrics l. All edges of the equilateral tetrahedron have the length 2, so its
-// unit tangents are half an edge, and a face's altitude over sqrt3, in these coordinates too.
+// Displacement in (r, s, t) of the equispaced node with barycentrics l. All edges of the
+// equilateral tetrahedron have the length 2, so its unit tangents are half an edge, and a face's
+// altitude over sqrt3, in these coordinates too.
 Vector3 tetrahedron_shift(int order, const std::vector<double>& lobatto, const std::array<double, 4>& l) {
     const double blending = tetrahedron_blending[static_cast<std::size_t>(order - 1)];
     Vector3 shift{};
@@ -92,7 +96,8 @@ std::vector<double> lobatto_points(int order) {
     std::vector<double> points(static_cast<std::size_t>(order + 1));
     for (int i = 0; i <= order; ++i) {
         double x = -std::cos(std::numbers::pi * i / order);
-        // Newton on (1 - x^2) P'_n, whose derivative is -n (n+1) P_n; a dozen steps reach rounding from Chebyshev points.
+        // Newton on (1 - x^2) P'_n, whose derivative is -n (n+1) P_n; a dozen steps reach rounding
+        // from Chebyshev points.
         for (int step = 0; step < 12; ++step) {
             const auto [high, low] = legendre(order, x);
             x -= (x * high - low) / ((order + 1) * high);
@@ -109,7 +114,8 @@ std::vector<Vector3> triangle_points(int order) {
         for (int q = 0; q <= order - m; ++q) {
             const double step = 1.0 / order;
             const Vector3 l{m * step, (order - m - q) * step, q * step};
-            // On the equilateral triangle with edges of length 2, whose altitude is sqrt3 long and ends in the middle of the edge s = -1.
+            // On the equilateral triangle with edges of length 2, whose altitude is sqrt3 long and
+            // ends in the middle of the edge s = -1.
             const auto shift = triangle_shift(order, lobatto, triangle_blending[static_cast<std::size_t>(order - 1)], l);
             points.push_back({-1 + 2 * l[2] + shift[0] - shift[1] / std::numbers::sqrt3, -1 + 2 * l[0] + 2 * shift[1] / std::numbers::sqrt3, 0});
         }

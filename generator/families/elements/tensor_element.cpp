@@ -17,7 +17,8 @@ namespace {
 
 constexpr int highest_order = 8;
 
-// Value and derivative of the Legendre polynomial of degree n, by its three-term recurrence (DLMF 18.9.1) and 18.9.17.
+// Value and derivative of the Legendre polynomial of degree n, by its three-term recurrence (DLMF
+// 18.9.1) and 18.9.17.
 std::pair<double, double> legendre(int n, double x) {
     double previous = 1;
     double current = x;

@@ -6,11 +6,14 @@
 
 namespace hone::inline v0_1 {
 
-/// One direction of the Qk-Qk-1 spaces of high-order Lagrangian hydrodynamics on the reference zone [0, 1]^d: what tensor products of it need.
+/// One direction of the Qk-Qk-1 spaces of high-order Lagrangian hydrodynamics on the reference zone
+/// [0, 1]^d: what tensor products of it need.
 ///
-/// Source: V. Dobrev, T. Kolev, R. Rieben, High-order curvilinear finite element methods for Lagrangian hydrodynamics, SIAM J. Sci. Comput. 34
-/// (2012). Positions and velocities are polynomials of degree k in every direction, given by their values at Gauss-Lobatto nodes; specific internal
-/// energies are of degree k - 1, given by Bernstein coefficients; integrals take 2k Gauss-Legendre points.
+/// Source: V. Dobrev, T. Kolev, R. Rieben, High-order curvilinear finite element methods for
+/// Lagrangian hydrodynamics, SIAM J. Sci. Comput. 34 (2012). Positions and velocities are
+/// polynomials of degree k in every direction, given by their values at Gauss-Lobatto nodes;
+/// specific internal energies are of degree k - 1, given by Bernstein coefficients; integrals take
+/// 2k Gauss-Legendre points.
 ///
 ///     const TensorElement& element = tensor_element(2);
 ///     double slope = 0;  // at point q, of a function with the nodal values f
@@ -25,10 +28,12 @@ struct TensorElement {
     Matrix bernstein;             ///< (point, coefficient): k of them; each row's sum is 1
 };
 
-/// The element of `order` 1..8, computed at the first call and kept. Thread-safe. Throws Error for any other order.
+/// The element of `order` 1..8, computed at the first call and kept. Thread-safe. Throws Error for
+/// any other order.
 const TensorElement& tensor_element(int order);
 
-/// Points, ascending in (0, 1), and weights, whose sum is 1, of Gauss and Legendre's quadrature; `count` is 1 or more.
+/// Points, ascending in (0, 1), and weights, whose sum is 1, of Gauss and Legendre's quadrature;
+/// `count` is 1 or more.
 struct GaussRule {
     std::vector<double> points, weights;
 };

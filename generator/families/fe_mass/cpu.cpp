@@ -7,7 +7,8 @@
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
-// CPU kernels: neighbouring elements are the lanes of vectors, so that sums along every axis fill them at any order.
+// CPU kernels: neighbouring elements are the lanes of vectors, so that sums along every axis fill
+// them at any order.
 
 namespace hone::inline v0_1::fe {
 namespace {

@@ -8,8 +8,9 @@
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
-// CUDA kernels. In the form by teams a team of threads, one or some columns of points each, works on an element, whose half-way results are in shared
-// memory. In all forms a thread for each node adds up.
+// CUDA kernels. In the form by teams a team of threads, one or some columns of points each, works
+// on an element, whose half-way results are in shared memory. In all forms a thread for each node
+// adds up.
 
 namespace hone::inline v0_1::fe {
 namespace {
@@ -40,7 +41,8 @@ struct Plan {
     int plane_row() const { return odd(shape.points_along); }
     int sheet_words() const { return (shape.dimension == 2 ? 1 : shape.nodes_along) * shape.points_along * sheet_row(); }
     int plane_words() const { return shape.dimension == 2 ? 0 : shape.points_along * shape.nodes_along * plane_row(); }
-    // Teams that are less than half a warp read the same place of several elements at once: these lie in different banks when a team apart.
+    // Teams that are less than half a warp read the same place of several elements at once: these
+    // lie in different banks when a team apart.
     int element_words() const {
         const int words = at_once * (sheet_words() + std::max(plane_words(), shape.element_nodes()));
         const int banks = 128 / shape.bytes();

@@ -87,7 +87,8 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
     return result;
 }
 
-// The weights or what they are made of, the nodes of elements and both vectors once; sums axis by axis.
+// The weights or what they are made of, the nodes of elements and both vectors once; sums axis by
+// axis.
 Counts counts(const Problem& problem) {
     const Shape shape(problem);
     const double n = shape.nodes_along;

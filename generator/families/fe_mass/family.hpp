@@ -10,7 +10,8 @@ namespace hone::inline v0_1 {
 
 namespace fe {
 
-/// For each node the places among the elements' nodes that are it: what the kernels add up its sums from. Places ascend.
+/// For each node the places among the elements' nodes that are it: what the kernels add up its sums
+/// from. Places ascend.
 struct NodeCorners {
     std::vector<std::int32_t> starts;  ///< [nodes + 1]
     std::vector<std::int32_t> places;  ///< [elements][nodes of an element], sorted by node
@@ -20,17 +21,20 @@ NodeCorners node_corners(std::span<const std::int32_t> element_nodes, std::int64
 
 }  // namespace fe
 
-/// Product with the mass matrix of continuous finite elements Qk on quadrilaterals and hexahedra, y_c = M x_c, without the matrix, alone or with the
-/// dot products x_c . y_c that conjugate gradients need:
+/// Product with the mass matrix of continuous finite elements Qk on quadrilaterals and hexahedra,
+/// y_c = M x_c, without the matrix, alone or with the dot products x_c . y_c that conjugate
+/// gradients need:
 ///
 ///     M = sum over elements e of  G_e^T B^T D_e B G_e
 ///
-/// with G_e the nodes of e, B the tensor product of the nodal functions (Gauss-Lobatto nodes) at Gauss points, and D_e the weights of the points:
-/// density times |J| times the quadrature's weight.
+/// with G_e the nodes of e, B the tensor product of the nodal functions (Gauss-Lobatto nodes) at
+/// Gauss points, and D_e the weights of the points: density times |J| times the quadrature's
+/// weight.
 ///
 ///     fe_mass kernel=apply_dot dimension=3 order=2 points=4 components=3 precision=f64 elements=32768 nodes=274625
 ///
-/// Arrays of the application; x counts fastest among the nodes (order + 1)^d and the points of an element:
+/// Arrays of the application; x counts fastest among the nodes (order + 1)^d and the points of an
+/// element:
 ///  - data=stored: `weights` [elements][points^d], D_e.
 ///  - data=vertices: `vertices` [elements][d][2^d], where the corners of straight-edged elements lie, and `density` [elements]; D_e is computed at
 ///    each product.
@@ -41,13 +45,15 @@ NodeCorners node_corners(std::span<const std::int32_t> element_nodes, std::int64
 ///  - `chunk_sums` [components][chunks], with kernel=apply_sums: x_c . y_c of 32 nodes each, for devices that share a matrix: what dot is summed up
 ///    from.
 ///
-/// A step over elements [first, last) gives y and dot of the matrix that these alone make: such steps over parts add up to the whole.
+/// A step over elements [first, last) gives y and dot of the matrix that these alone make: such
+/// steps over parts add up to the whole.
 ///
-/// The order of all sums is fixed: along each axis from the lowest number on, elements of a node in order, and dot products as in csr_spmv. No
-/// configuration changes a digit.
+/// The order of all sums is fixed: along each axis from the lowest number on, elements of a node in
+/// order, and dot products as in csr_spmv. No configuration changes a digit.
 ///
-/// Source: P. Fischer and others, Scalability of High-Performance PDE Solvers (CEED's bake-off problems BP1 and BP2), Int. J. High Perform. Comput.
-/// Appl. 34 (2020); S. Orszag, Spectral Methods for Problems in Complex Geometries, J. Comput. Phys. 37 (1980), for sums axis by axis.
+/// Source: P. Fischer and others, Scalability of High-Performance PDE Solvers (CEED's bake-off
+/// problems BP1 and BP2), Int. J. High Perform. Comput. Appl. 34 (2020); S. Orszag, Spectral
+/// Methods for Problems in Complex Geometries, J. Comput. Phys. 37 (1980), for sums axis by axis.
 Family fe_mass();
 
 }  // namespace hone::inline v0_1

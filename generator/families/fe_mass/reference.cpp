@@ -11,8 +11,9 @@
 #include "generator/random_words.hpp"
 #include "generator/repeated_words.hpp"
 
-// The textbook's loops over elements, points and nodes, with functions of the whole element, in a precision in which their own roundings do not show;
-// and random meshes for them. Shares the layout, the nodes and the points with the generator, and nothing else.
+// The textbook's loops over elements, points and nodes, with functions of the whole element, in a
+// precision in which their own roundings do not show; and random meshes for them. Shares the
+// layout, the nodes and the points with the generator, and nothing else.
 
 namespace hone::inline v0_1::fe {
 namespace {
@@ -50,7 +51,8 @@ struct Element {
             }
     }
 
-    // Density |J| times the quadrature's weight; of `magnitudes`, the same with all terms of the determinant and all edges positive.
+    // Density |J| times the quadrature's weight; of `magnitudes`, the same with all terms of the
+    // determinant and all edges positive.
     template <typename Real>
     Wide weight(const Data<Real>& data, std::int64_t element, int point, bool magnitudes) const {
         if (shape.stored) return static_cast<Wide>(data.weights[element * shape.element_points() + point]);
@@ -92,7 +94,8 @@ struct Element {
     }
 };
 
-// M x for one component into `sums`, element by element in order. Of `magnitudes`: all numbers positive, and 1 in place of x.
+// M x for one component into `sums`, element by element in order. Of `magnitudes`: all numbers
+// positive, and 1 in place of x.
 template <typename Real>
 std::vector<Wide> multiply(const Element& element, const Data<Real>& data, int component, std::int64_t first, std::int64_t last, bool magnitudes) {
     constexpr std::int64_t batch = 1024;
@@ -148,8 +151,8 @@ void step(const Problem& problem, std::span<void* const> arrays, std::int64_t fi
     }
 }
 
-// Elements of a box, x fastest, whose sides fit the numbers of elements and nodes where any do; a lattice that has more nodes than the problem begins
-// anew with the first one.
+// Elements of a box, x fastest, whose sides fit the numbers of elements and nodes where any do; a
+// lattice that has more nodes than the problem begins anew with the first one.
 struct Box {
     explicit Box(const Shape& of) : shape(of) {
         const auto near_root = [](std::int64_t number, int root) {
@@ -240,7 +243,8 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
         pointers.push_back(out ? result.expected[n].data() : result.arrays[n].data());
     }
     step<Real>(problem, pointers, 0, shape.elements);
-    // |x| is at most 1: M with positive numbers times 1 is a bound S of all sums of magnitudes, of y and of the mean of rows' products with x.
+    // |x| is at most 1: M with positive numbers times 1 is a bound S of all sums of magnitudes, of
+    // y and of the mean of rows' products with x.
     const std::vector<Wide> magnitudes = multiply(Element(shape), Data<Real>(shape, pointers), 0, 0, shape.elements, true);
     // Of chunks' sums the rows' products are not divided.
     const double rows = shape.summed && !shape.dotted ? chunk_rows : 1;
@@ -248,8 +252,9 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
     int most_corners = 0;
     for (std::size_t node = 0; node + 1 < corners.starts.size(); ++node)
         most_corners = std::max(most_corners, corners.starts[node + 1] - corners.starts[node]);
-    // Along each axis as many as its sums have terms, and that of the table, both ways; the weight; the node's corners; the product with x, pairs of
-    // a chunk, lanes, the last rounding and the reference's own.
+    // Along each axis as many as its sums have terms, and that of the table, both ways; the weight;
+    // the node's corners; the product with x, pairs of a chunk, lanes, the last rounding and the
+    // reference's own.
     constexpr int of_determinant = 20, of_dot = 10;
     const int roundings =
         shape.dimension * (shape.nodes_along + shape.points_along + 2) + 1 + (shape.stored ? 0 : of_determinant) + most_corners + of_dot;

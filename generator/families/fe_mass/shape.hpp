@@ -11,10 +11,12 @@
 
 namespace hone::inline v0_1::fe {
 
-/// Rows whose products with x are summed up first, and lanes that these sums are dealt to: those of csr_spmv.
+/// Rows whose products with x are summed up first, and lanes that these sums are dealt to: those of
+/// csr_spmv.
 constexpr int chunk_rows = 32, sum_lanes = 1024;
 
-/// The numbers of an fe_mass problem. Throws Error for fewer points than nodes along an axis, and for more nodes of elements than places.
+/// The numbers of an fe_mass problem. Throws Error for fewer points than nodes along an axis, and
+/// for more nodes of elements than places.
 struct Shape {
     explicit Shape(const Problem& problem);
 
@@ -56,7 +58,8 @@ Workload workload(const Problem& problem, std::uint64_t seed);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 
-/// The CUDA form by threads, in threads.cpp: none where an element's words are more than a thread's registers.
+/// The CUDA form by threads, in threads.cpp: none where an element's words are more than a thread's
+/// registers.
 std::vector<Form> thread_forms(const Problem& problem, const Limits& limits);
 
 /// Text of a CUDA kernel: what each form adds, and what all share (cuda.cpp).
@@ -81,7 +84,8 @@ Block parameters(const Shape& shape);
 Block chunk_count();
 /// Names and numbers of the problem, the basis and, for data=vertices, the quadrature.
 Block shape_constants(const Shape& shape, Target target);
-/// `column_weights(..., element, column, weight)`: weights of the points of one line, along the axis that is contracted last.
+/// `column_weights(..., element, column, weight)`: weights of the points of one line, along the
+/// axis that is contracted last.
 Block weights_function(const Shape& shape, Target target);
 /// The arrays that it takes.
 Block weights_arguments(const Shape& shape);

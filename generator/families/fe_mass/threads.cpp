@@ -5,7 +5,8 @@
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
-// The CUDA form whose threads have a component of an element each: no half-way result leaves a thread's registers.
+// The CUDA form whose threads have a component of an element each: no half-way result leaves a
+// thread's registers.
 
 namespace hone::inline v0_1::fe {
 namespace {

@@ -87,7 +87,8 @@ Block coefficient(const Plan& plan) {
     return block.line("__device__ __forceinline__ real operator[](int k) const {{ return {}({}); }}", load, address);
 }
 
-// `struct Coefficients`: s[k] is coefficient k of a point, s[13] the reciprocal of its centre. `packed` is the table that `pack_stencil` fills.
+// `struct Coefficients`: s[k] is coefficient k of a point, s[13] the reciprocal of its centre.
+// `packed` is the table that `pack_stencil` fills.
 void add_coefficients(Text& text, const Plan& plan) {
     const bool by_value = plan.stencil_in == "by_value", in_registers = plan.stencil_in == "registers";
     const std::int64_t words = line_bytes / plan.word();
@@ -118,7 +119,8 @@ Block stencil_of_point(const Plan& plan, const std::string& x, const std::string
     return block.line("const Coefficients s{{stencil + ((z - 1) * wide(ny) + {} - 1) * pitch + {}, nz * wide(ny) * pitch}};", y, x);
 }
 
-// `table` declares the kernel's own array, `constant` is the argument that differs between launches, if there is one.
+// `table` declares the kernel's own array, `constant` is the argument that differs between
+// launches, if there is one.
 Block parameters(const Plan& plan, const std::string& table, const std::string& constant) {
     Block block;
     block.line("real* u, const real* __restrict__ f, const real* __restrict__ stencil,{}", table.empty() ? "" : " " + table + ",");
@@ -209,7 +211,8 @@ std::string tables_of_walk(const Plan& plan) {
     return tables;
 }
 
-// The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones behind the even ones.
+// The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones
+// behind the even ones.
 Block walk_parameters(const Plan& plan) {
     const std::string shares = plan.equal_shares() ? "all_shares" : "";
     if (plan.hands_over() || plan.chases()) return parameters(plan, tables_of_walk(plan), shares);

@@ -84,8 +84,9 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
             points({"f", Access::in, grid.field_words(), field, "right-hand side, read at interior points only", planes}), coefficient_array};
 }
 
-// The colours of even planes come first. A part that begins with an even plane needs of the plane below its old values alone; one that ends with an
-// odd plane needs the new values of the even plane above, and computes them too, from old values of that plane and the next.
+// The colours of even planes come first. A part that begins with an even plane needs of the plane
+// below its old values alone; one that ends with an odd plane needs the new values of the even
+// plane above, and computes them too, from old values of that plane and the next.
 Partition partition(const Problem&) {
     return {.granularity = 2, .extra_above = 1, .halo_below = 1, .halo_above = 2};
 }

@@ -16,10 +16,12 @@ constexpr int coefficients = 27;
 constexpr int centre = 13;
 /// Coefficients that symmetric storage keeps of a point: the centre's and the 13 after it.
 constexpr int stored_when_symmetric = coefficients - centre;
-/// Words per stencil of the semi-constant kind: 27 and padding, so that each starts on 128 bytes in f32.
+/// Words per stencil of the semi-constant kind: 27 and padding, so that each starts on 128 bytes in
+/// f32.
 constexpr int row_stencil_words = 32;
 
-/// A problem of the family, with its layout. Throws Error for a pitch below nx + 2 and for arrays that no machine holds.
+/// A problem of the family, with its layout. Throws Error for a pitch below nx + 2 and for arrays
+/// that no machine holds.
 struct Grid {
     explicit Grid(const Problem& problem);
 
@@ -41,7 +43,8 @@ struct Choice {
     Choice(const Grid& grid, const Config& config);
 
     std::string form;
-    /// Of one pass: 1, 2 (whole rows), or 8 (all that a plane has, and both parities of planes); 4 where the parities are two launches.
+    /// Of one pass: 1, 2 (whole rows), or 8 (all that a plane has, and both parities of planes); 4
+    /// where the parities are two launches.
     std::int64_t colours_per_pass;
     std::int64_t block_x, block_y, block_z, z_block, points_per_thread, min_blocks;
     std::int64_t walks;            ///< blocks that share a plane
@@ -63,7 +66,8 @@ struct Choice {
     std::int64_t threads() const { return block_x * block_y * block_z; }
 };
 
-/// The forms of the CUDA kernel that do all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.
+/// The forms of the CUDA kernel that do all colours of a plane in one walk: warps that its rows
+/// need, and bytes of dynamic shared memory.
 std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, const std::string& staging);
 std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice);
 /// The same of slabs, with the warp that copies.
@@ -71,7 +75,8 @@ std::int64_t slab_warps(const Grid& grid, std::int64_t points_per_thread, std::i
 std::int64_t slab_shared_bytes(const Grid& grid, const Choice& choice);
 /// Rows that arrive together with staging=bulk_1 and bulk_2; 0 for any other.
 int staged_rows(const std::string& staging);
-/// Whether planes of the earlier colours leave to the others what their new values amount to: staging=partial_sums and partial_sums_async.
+/// Whether planes of the earlier colours leave to the others what their new values amount to:
+/// staging=partial_sums and partial_sums_async.
 bool leaves_partial_sums(const std::string& staging);
 /// Parts of the family, each in the file of its name.
 Forms cuda_forms(const Problem& problem, const Limits& limits);
@@ -87,7 +92,8 @@ Counts counts(const Problem& problem);
 
 /// The part of a source that both targets share: arrays, scalars nx ny nz pitch, operations.
 KernelSource common_source(const Problem& problem, Target target);
-/// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
+/// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the
+/// same for all of them.
 Block banner(const Problem& problem, const Config& config, Target target);
 
 }  // namespace hone::inline v0_1::gauss_seidel

@@ -7,7 +7,8 @@
 #include "generator/random_words.hpp"
 #include "generator/repeated_words.hpp"
 
-// The plain loops over rows per colour, in double precision, and random data for it. Shares the layout with the generator, and nothing else.
+// The plain loops over rows per colour, in double precision, and random data for it. Shares the
+// layout with the generator, and nothing else.
 
 namespace hone::inline v0_1::gauss_seidel {
 namespace {
@@ -24,7 +25,8 @@ struct StencilLayout {
         z = symmetric ? grid.plane() : y * grid.ny;
         origin = symmetric ? 0 : -y - z;
     }
-    // The word that holds coefficient `number`: with symmetric storage the first 13 are found at the neighbours that they belong to.
+    // The word that holds coefficient `number`: with symmetric storage the first 13 are found at
+    // the neighbours that they belong to.
     std::int64_t word(std::int64_t px, std::int64_t py, std::int64_t pz, std::int64_t number) const {
         const std::int64_t point = origin + pz * z + py * y + px * x;
         if (!symmetric) return point + number * k;
@@ -34,7 +36,8 @@ struct StencilLayout {
     }
 };
 
-// sum[i] -= coefficient times neighbour, for every second point of a row. All points of a row have one coefficient, or each has its own.
+// sum[i] -= coefficient times neighbour, for every second point of a row. All points of a row have
+// one coefficient, or each has its own.
 template <typename Real>
 void subtract_products(const Real* coefficient, bool of_point, const Real* neighbour, std::vector<double>& sum) {
     const std::size_t points = sum.size();
@@ -75,7 +78,8 @@ void sweep(const Grid& grid, Real* u, const Real* f, const Real* stencil, std::i
     }
 }
 
-// u: random everywhere but in the padding; f: random at interior points only. The rest is NaN, so that a kernel that uses it shows it.
+// u: random everywhere but in the padding; f: random at interior points only. The rest is NaN, so
+// that a kernel that uses it shows it.
 template <typename Real>
 void fill_fields(const Grid& grid, std::uint64_t seed, Real* u, Real* f) {
     constexpr Real unused = std::numeric_limits<Real>::quiet_NaN();
@@ -93,7 +97,8 @@ void fill_fields(const Grid& grid, std::uint64_t seed, Real* u, Real* f) {
         }
 }
 
-// Off-centre coefficients of at most 1/26, the centre of either sign between 2 and 3: the neighbours' weights add up to at most 1/2. The rest is NaN.
+// Off-centre coefficients of at most 1/26, the centre of either sign between 2 and 3: the
+// neighbours' weights add up to at most 1/2. The rest is NaN.
 template <typename Real>
 void fill_stencil(const Grid& grid, std::uint64_t seed, HostArray& array) {
     constexpr double off_centre = 1.0 / (coefficients - 1);
@@ -115,7 +120,8 @@ void fill_stencil(const Grid& grid, std::uint64_t seed, HostArray& array) {
             for (std::int64_t k = 0; k < coefficients; ++k) {
                 std::int64_t first = 1, last = columns;
                 if (layout.symmetric && k < centre && interior(y + k / 3 % 3 - 1, z + k / 9 - 1)) {
-                    // The neighbours that are interior points have it filled in: what is left is the one at an end of the row.
+                    // The neighbours that are interior points have it filled in: what is left is
+                    // the one at an end of the row.
                     const std::int64_t beside = k % 3 - 1;
                     if (beside == 0) continue;
                     first = last = beside < 0 ? 1 : columns;
@@ -155,9 +161,10 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
         fill<float>(problem, grid, seed, workload);
     else
         fill<double>(problem, grid, seed, workload);
-    // |u|, |f| <= 1, |1/s_C| <= 1/2 and the weights' sum <= 1/2 keep every intermediate sum times 1/s_C within 1, so 27 operations, the
-    // multiplication and the store err by at most 30 unit roundoffs; inherited errors shrink by 1/2 per colour, so they at most double that;
-    // and the reference, at worst, errs as much.
+    // |u|, |f| <= 1, |1/s_C| <= 1/2 and the weights' sum <= 1/2 keep every intermediate sum times
+    // 1/s_C within 1, so 27 operations, the multiplication and the store err by at most 30 unit
+    // roundoffs; inherited errors shrink by 1/2 per colour, so they at most double that; and the
+    // reference, at worst, errs as much.
     const double unit = grid.precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
     workload.tolerance = 2 * 2 * 30 * unit;
     workload.tolerance_reason =

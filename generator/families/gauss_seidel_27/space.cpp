@@ -21,9 +21,10 @@ std::int64_t registers(const Grid& grid, const Choice& choice) {
     const std::int64_t points = choice.points_per_thread;
     const bool per_point = grid.stencil_per_point(), walks = choice.walks_through_planes();
     std::int64_t values = 4;
-    // A walk with a stencil per point takes up to 60 words a point where it may; with 35 it keeps a few elsewhere, which all the waiting for memory
-    // hides. Planes that leave partial sums keep coefficients longer, unless they lie in shared memory; those that get them have more rows under way
-    // in f32.
+    // A walk with a stencil per point takes up to 60 words a point where it may; with 35 it keeps a
+    // few elsewhere, which all the waiting for memory hides. Planes that leave partial sums keep
+    // coefficients longer, unless they lie in shared memory; those that get them have more rows
+    // under way in f32.
     if (leaves_partial_sums(choice.staging))
         values += std::max(choice.staging == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
     else if (choice.slabs())  // sums and old rows of every plane, and rows that arrive
@@ -132,7 +133,8 @@ Constraint aligned_pairs(const Grid& grid) {
             }};
 }
 
-// Of the time when all forms were one list of tunables: so many colours, and one of these stagings (none: any).
+// Of the time when all forms were one list of tunables: so many colours, and one of these stagings
+// (none: any).
 std::function<bool(const Config&)> formerly(std::int64_t colours, const std::vector<std::string>& stagings = {}) {
     return [=](const Config& config) {
         return config.has("colours_per_pass", colours) &&
@@ -163,8 +165,8 @@ FormSpace points_form(const Grid& grid) {
     return form;
 }
 
-// Saving loads of the grid is in vain while every second coefficient that comes with a load goes unused: a variable stencil is packed colour by
-// colour, and for a symmetric one there is no march.
+// Saving loads of the grid is in vain while every second coefficient that comes with a load goes
+// unused: a variable stencil is packed colour by colour, and for a symmetric one there is no march.
 FormSpace march_form(const Grid& grid) {
     return {.name = "march",
             .help = "a launch per colour, each block marching along z with a plane in registers",
@@ -256,7 +258,8 @@ Constraint shared_planes(const Grid& grid) {
 
 constexpr std::array<std::int64_t, 5> warps_of_rows{2, 4, 6, 8, 16};
 
-// Warps that a row of any staging needs at two points a thread, or as many as there may be: the fewer, the more registers has each.
+// Warps that a row of any staging needs at two points a thread, or as many as there may be: the
+// fewer, the more registers has each.
 std::int64_t safe_warps(const Grid& grid) {
     const std::int64_t needed = walking_warps(grid, 2, grid.stencil == Stencil::symmetric ? "partial_sums" : "registers");
     const auto enough = std::find_if(warps_of_rows.begin(), warps_of_rows.end(), [&](std::int64_t warps) { return warps >= needed; });
@@ -335,8 +338,9 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     form.tunables.push_back(max_lead({0, 16, 24, 32, 64}));
     form.safe.push_back({"max_lead", 0});
     form.constraints.push_back({"lead_of_even_planes", [](const Config& config) -> Reason {
-                                    // A plane that waits has published all but the rows on their way to it and four before them. With twice as many,
-                                    // of planes that wait for each other the one furthest behind never does.
+                                    // A plane that waits has published all but the rows on their
+                                    // way to it and four before them. With twice as many, of planes
+                                    // that wait for each other the one furthest behind never does.
                                     const std::int64_t staged = staged_rows(config.word("staging")) * integer_or(config, "stages", 2);
                                     const std::int64_t least = 2 * (std::max<std::int64_t>(staged, 4) + 4), lead = config.integer("max_lead");
                                     if (lead == 0 || lead >= least) return {};
@@ -345,7 +349,8 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     return form;
 }
 
-// The planes of a slab lie in the registers of the same threads, so that most rows serve all planes that need them when they arrive.
+// The planes of a slab lie in the registers of the same threads, so that most rows serve all planes
+// that need them when they arrive.
 FormSpace slabs_form(const Grid& grid) {
     const std::string place = grid.stencil == Stencil::constant ? "by_value" : "copied";
     return {.name = "slabs",

@@ -79,7 +79,8 @@ bool goes_past(const RowArray& array, const Config& config) {
     return array.changed && !array.read && streaming(config);
 }
 
-// The words of a later row that the caches will not have: what the rows of the stencil are made of they have had.
+// The words of a later row that the caches will not have: what the rows of the stencil are made of
+// they have had.
 std::vector<std::string> asked(const Grid& grid, const Config& config) {
     std::vector<std::string> words;
     if (!asks_ahead(config)) return words;
@@ -112,7 +113,8 @@ Block rows_of_sums(const Grid& grid) {
     return block;
 }
 
-// Where a strip's new words go. Those that go past the caches are gathered beforehand, to go whole lines at a time.
+// Where a strip's new words go. Those that go past the caches are gathered beforehand, to go whole
+// lines at a time.
 Block new_words(const Grid& grid, const Config& config) {
     Block block;
     for (const auto& array : row_arrays(grid)) {

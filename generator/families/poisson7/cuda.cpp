@@ -61,7 +61,8 @@ Block constants(const Plan& plan) {
     return block;
 }
 
-// What is loaded of a cell, in its words of the arrays. The march keeps these while they are under way: computing with them would wait for them.
+// What is loaded of a cell, in its words of the arrays. The march keeps these while they are under
+// way: computing with them would wait for them.
 std::vector<std::string> loaded(const Grid& grid) {
     switch (grid.kind) {
         case Kind::apply:

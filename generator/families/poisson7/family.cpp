@@ -32,7 +32,8 @@ struct Count {
     int fields = 0;      // moved, inout twice; without coefficients
 };
 
-// Operations: see the templates. Couplings with the same coefficient on both sides take 3 additions, a product and 2 fused multiply-adds.
+// Operations: see the templates. Couplings with the same coefficient on both sides take 3
+// additions, a product and 2 fused multiply-adds.
 Count count(const Grid& grid) {
     const int coupled = grid.coefficients == Coefficients::face ? 11 : 8;
     switch (grid.kind) {

@@ -18,7 +18,8 @@ enum class Boundary { periodic, dirichlet, neumann };
 /// Threads of a block of the summation: fixed, so that the tree is.
 constexpr std::int64_t sum_threads = 256;
 
-/// A problem of the family, with its layout. Throws Error for a pitch below nx and for arrays that no machine holds.
+/// A problem of the family, with its layout. Throws Error for a pitch below nx and for arrays that
+/// no machine holds.
 struct Grid {
     explicit Grid(const Problem& problem);
 
@@ -56,13 +57,16 @@ Workload workload(const Problem& problem, std::uint64_t seed);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 
-/// The part of a source that both targets share: arrays, tables of the sums, scalars nx ny nz pitch, operations.
+/// The part of a source that both targets share: arrays, tables of the sums, scalars nx ny nz
+/// pitch, operations.
 KernelSource common_source(const Problem& problem, Target target);
-/// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
+/// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the
+/// same for all of them.
 Block banner(const Problem& problem, const Config& config, Target target);
 /// Arguments of every entry point.
 Block parameters(const Problem& problem);
-/// `struct Arrays`: what the cells' updates take of the arguments; and the statement that makes one named `a`.
+/// `struct Arrays`: what the cells' updates take of the arguments; and the statement that makes one
+/// named `a`.
 Block arrays_struct(const Problem& problem);
 Block gathered(const Problem& problem);
 /// Names of the words of `scalars`.

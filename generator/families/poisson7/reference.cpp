@@ -8,7 +8,8 @@
 #include "generator/random_words.hpp"
 #include "generator/repeated_words.hpp"
 
-// The plain loops over rows in double precision, and random data for it. Shares the layout with the generator, and nothing else.
+// The plain loops over rows in double precision, and random data for it. Shares the layout with the
+// generator, and nothing else.
 
 namespace hone::inline v0_1::poisson {
 namespace {
@@ -54,7 +55,8 @@ class Operator {
         return constants_ != nullptr ? row_of(constants_[grid_.kind == Kind::residual ? 4 : 0]) : row_of(centre_, row);
     }
 
-    /// Sums over the neighbours of couplings times the neighbours' values; `values(row)` gives those of a row.
+    /// Sums over the neighbours of couplings times the neighbours' values; `values(row)` gives
+    /// those of a row.
     template <typename Values>
     Words neighbours(const Row& row, const Values& values) const {
         Words sum(cells());
@@ -128,7 +130,8 @@ Words product(Words a, const Words& b) {
     return a;
 }
 
-// Calls function(row, terms) for the rows of the planes [first, last) and gives the sums of blocks: of each chunk of planes, its groups of columns.
+// Calls function(row, terms) for the rows of the planes [first, last) and gives the sums of blocks:
+// of each chunk of planes, its groups of columns.
 template <typename Function>
 std::vector<Sums> for_rows(const Grid& grid, std::int64_t first, std::int64_t last, const Function& function) {
     const std::int64_t chunks = (last - first + chunk_planes - 1) / chunk_planes, row_groups = grid.groups_of_chunk() / grid.ny;
@@ -271,7 +274,8 @@ void step(const Problem& problem, std::span<void* const> arrays, std::int64_t fi
     }
 }
 
-// What a word of an array is for the workload, from a uniform number u in [-1, 1). Magnitudes: see `workload`.
+// What a word of an array is for the workload, from a uniform number u in [-1, 1). Magnitudes: see
+// `workload`.
 double sample(const std::string& array, double u) {
     constexpr double largest_coupling = 1.0 / 12;
     constexpr double solid_share = 0.05;
@@ -349,11 +353,13 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
         fill<float>(problem, grid, seed, workload);
     else
         fill<double>(problem, grid, seed, workload);
-    // u is half a unit in the last place of 1. Couplings add up to at most 1/2, diagonals are within [1, 3/2], their inverses within [1/2, 1].
-    // Direction: 0.85 <= |p| <= 1.15, so |w| <= 2.3 with an error of 19 u, p w errs by 25 u; eight planes, five levels of pairs and two more
-    // roundings add 15 u of 2.65: gamma errs by 65 u. It is at least p^2 (1 - 1/2) > 0.36, so alpha = delta / gamma, delta <= 0.35, errs by 2.7 times
-    // that. Residual: |r| <= 1.2, |z| <= 2 with an error of 15 u, z r errs by 23 u and its sum by 59 u; beta is a quotient by 1 at least. In double
-    // precision the reference errs by 25 u as well, but not in its sums.
+    // u is half a unit in the last place of 1. Couplings add up to at most 1/2, diagonals are
+    // within [1, 3/2], their inverses within [1/2, 1]. Direction: 0.85 <= |p| <= 1.15, so |w| <=
+    // 2.3 with an error of 19 u, p w errs by 25 u; eight planes, five levels of pairs and two more
+    // roundings add 15 u of 2.65: gamma errs by 65 u. It is at least p^2 (1 - 1/2) > 0.36, so alpha
+    // = delta / gamma, delta <= 0.35, errs by 2.7 times that. Residual: |r| <= 1.2, |z| <= 2 with
+    // an error of 15 u, z r errs by 23 u and its sum by 59 u; beta is a quotient by 1 at least. In
+    // double precision the reference errs by 25 u as well, but not in its sums.
     const double unit = grid.precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
     workload.tolerance = 256 * unit;
     workload.tolerance_reason =

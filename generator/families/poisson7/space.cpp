@@ -26,7 +26,8 @@ std::int64_t shared_bytes(const Config& config) {
 std::int64_t registers(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 28;
     const std::int64_t rows = config.integer("rows_per_thread");
-    // Per row: the planes below, here and above (and the next), what else the cells hold of the latter two, coefficients and words to store.
+    // Per row: the planes below, here and above (and the next), what else the cells hold of the
+    // latter two, coefficients and words to store.
     const std::int64_t held = grid.kind == Kind::residual ? (grid.has_field_diagonal() ? 2 : 1) : grid.kind == Kind::direction ? 1 : 0;
     const std::int64_t planes = config.has("prefetch", 2) ? 3 : 2;
     const std::int64_t moved = (grid.kind == Kind::direction ? 3 : 2) + (grid.coefficients == Coefficients::face ? 4 : 0);

@@ -18,8 +18,9 @@ std::int64_t bytes_of(hone_type type);
 /// Elements that an array of the caller's must have room for.
 std::int64_t count_of(const KernelSource& source, const ArraySpec& array);
 
-/// The caller's arrays for a kernel. Throws Refusal, with the array's number and name, for another number of arrays, one that is
-/// null, of another type, too small, elsewhere, misaligned, smaller than it says as far as hone allocated it, or that overlaps one that is written.
+/// The caller's arrays for a kernel. Throws Refusal, with the array's number and name, for another
+/// number of arrays, one that is null, of another type, too small, elsewhere, misaligned, smaller
+/// than it says as far as hone allocated it, or that overlaps one that is written.
 BoundArrays checked_arrays(const char* function, const OpenSession& session, const Problem& problem, const KernelSource& source,
                            const hone_array* arrays, std::int32_t count);
 

@@ -8,7 +8,8 @@
 
 namespace hone::inline v0_1::languages {
 
-/// Arrays of the caller's that a kernel is bound to. Of those that hone allocated it knows when they are freed.
+/// Arrays of the caller's that a kernel is bound to. Of those that hone allocated it knows when
+/// they are freed.
 class BoundArrays {
   public:
     /// `where` is for messages; `freed` is null for memory of the caller's own.

@@ -8,7 +8,8 @@
 
 namespace hone::inline v0_1::languages {
 
-/// A refusal by this interface itself, with its status. Its text begins with the function that was called.
+/// A refusal by this interface itself, with its status. Its text begins with the function that was
+/// called.
 class Refusal : public Error {
   public:
     Refusal(hone_status status, const std::string& where, const std::string& found, const std::string& remedy)
@@ -19,7 +20,8 @@ class Refusal : public Error {
     hone_status status_;
 };
 
-/// Keeps the text as this thread's last error, as far as there is memory for it, and returns the status.
+/// Keeps the text as this thread's last error, as far as there is memory for it, and returns the
+/// status.
 hone_status failed(hone_status status, const char* text) noexcept;
 const char* last_error() noexcept;
 

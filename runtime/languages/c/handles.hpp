@@ -11,8 +11,9 @@
 
 namespace hone::inline v0_1::languages {
 
-/// Each object behind a handle of hone.h begins with this tag: its kind, and whether it is open. The shell of a closed one stays for a while, so
-/// that one which is used after its end is refused rather than read.
+/// Each object behind a handle of hone.h begins with this tag: its kind, and whether it is open.
+/// The shell of a closed one stays for a while, so that one which is used after its end is refused
+/// rather than read.
 class Shell {
   public:
     explicit Shell(std::uint64_t kind) : tag_(kind) {}
@@ -29,8 +30,8 @@ class Shell {
     std::atomic<std::uint64_t> tag_;
 };
 
-/// The handle behind `pointer`. Throws Refusal when that is null, something else, or closed. `Handle` has its kind, and a noun and its opener for
-/// people.
+/// The handle behind `pointer`. Throws Refusal when that is null, something else, or closed.
+/// `Handle` has its kind, and a noun and its opener for people.
 template <typename Handle, typename Pointer>
 Pointer* open_handle(const char* function, Pointer* pointer) {
     const std::string noun = Handle::noun;
@@ -47,7 +48,8 @@ Pointer* open_handle(const char* function, Pointer* pointer) {
     throw Refusal(HONE_BAD_HANDLE, function, "this is no " + noun, std::string("give what ") + Handle::opener + " gave");
 }
 
-/// Keeps the shell of a closed handle, whose contents are gone, until a thousand others of its kind were closed after it.
+/// Keeps the shell of a closed handle, whose contents are gone, until a thousand others of its kind
+/// were closed after it.
 template <typename Handle>
 void retire(std::unique_ptr<Handle> handle) {
     static constexpr std::size_t kept = 1024;

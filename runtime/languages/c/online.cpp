@@ -56,7 +56,8 @@ hone_status hone_online_open(hone_session* session, const char* problem, const h
         const std::shared_ptr<OpenSession> open = open_handle<hone_session>(function, session)->content;
         given(function, online, "online");
         const hone::Problem parsed = open->families().parse_problem(given(function, problem, "problem"));
-        // Which arrays there are is the problem's to say, whatever the configuration; the safe one's source has their alignment.
+        // Which arrays there are is the problem's to say, whatever the configuration; the safe
+        // one's source has their alignment.
         const hone::Family& family = open->families().of(parsed);
         const hone::Limits& limits = open->device().limits;
         const hone::KernelSource source = family.kernel(parsed, family.space(parsed, limits).safe(), limits);

@@ -21,8 +21,9 @@
 
 namespace hone::inline v0_1::languages {
 
-/// The contents of a hone_session: a hone::Session, the kernels that were looked up in it by their handles, and the arrays that were allocated with
-/// it. Bound kernels and online tuners hold it, too. Thread-safe.
+/// The contents of a hone_session: a hone::Session, the kernels that were looked up in it by their
+/// handles, and the arrays that were allocated with it. Bound kernels and online tuners hold it,
+/// too. Thread-safe.
 class OpenSession : public std::enable_shared_from_this<OpenSession> {
   public:
     /// `kernels` are folders beside hone's own families, separated by colons.
@@ -40,9 +41,11 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     /// The results as they were read at the beginning or by the latest `read_results`.
     const Database& database() const { return results().library->database(); }
 
-    /// The best kernel known for a problem, the same for the same problem. Throws Error as KernelLibrary::kernel does.
+    /// The best kernel known for a problem, the same for the same problem. Throws Error as
+    /// KernelLibrary::kernel does.
     hone_kernel* kernel(std::string_view problem);
-    /// Reads the tuned results again: look-ups answer from them. Kernels that were handed out stay as they are.
+    /// Reads the tuned results again: look-ups answer from them. Kernels that were handed out stay
+    /// as they are.
     void read_results();
     /// Closes the kernels' handles.
     void close_kernels();
@@ -52,7 +55,8 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     void* allocate(std::int64_t bytes);
     /// False when `data` was not allocated here, or freed already.
     bool free(void* data);
-    /// Bytes from `data` to the end of the allocation that it lies in, or -1 when it lies in none of these.
+    /// Bytes from `data` to the end of the allocation that it lies in, or -1 when it lies in none
+    /// of these.
     std::int64_t allocated_from(const void* data) const;
     /// True from when the allocation that `data` lies in is freed; null when it lies in none.
     std::shared_ptr<const std::atomic<bool>> freed_flag_of(const void* data) const;

@@ -1,6 +1,8 @@
-// Where an application's libhone finds its records and the `hone` program: below the prefix that it lies in, wherever that was moved; in a build,
-// where every other program of the tree finds them. Takes the place of the library's own answer (tuning_db/package.cpp), which is fixed when it is
-// linked. Where the C++ libraries are shared, they find it by its name (package.map), else it is hidden as all but hone.h is (hone.map).
+// Where an application's libhone finds its records and the `hone` program: below the prefix that it
+// lies in, wherever that was moved; in a build, where every other program of the tree finds them.
+// Takes the place of the library's own answer (tuning_db/package.cpp), which is fixed when it is
+// linked. Where the C++ libraries are shared, they find it by its name (package.map), else it is
+// hidden as all but hone.h is (hone.map).
 #include "tuning_db/package.hpp"
 
 #include <dlfcn.h>

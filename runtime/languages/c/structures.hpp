@@ -7,7 +7,8 @@
 
 namespace hone::inline v0_1::languages {
 
-// A structure's first member says how much of it the caller knows. Callers of earlier versions know less than this library, those of later ones more.
+// A structure's first member says how much of it the caller knows. Callers of earlier versions know
+// less than this library, those of later ones more.
 
 /// Throws Refusal when the caller's structure is null or has no size.
 template <typename Structure>
@@ -19,7 +20,8 @@ std::size_t known_size(const char* function, const Structure* callers, const cha
     return std::min(callers->size, sizeof(Structure));
 }
 
-/// Copies a caller's structure. Members are zero where there is no structure, or where the caller's version of it ends before them.
+/// Copies a caller's structure. Members are zero where there is no structure, or where the caller's
+/// version of it ends before them.
 template <typename Structure>
 Structure read(const char* function, const Structure* callers, const char* name) {
     Structure own{};

@@ -38,7 +38,8 @@ TuningOptions options_of(OpenSession& session, const Problem& problem, const hon
     return options;
 }
 
-/// Asks the caller's functions. Once one of them wants the run to end, the other is not asked again.
+/// Asks the caller's functions. Once one of them wants the run to end, the other is not asked
+/// again.
 class Caller {
   public:
     explicit Caller(const hone_tuning_options& wanted) : wanted_(wanted) {}

@@ -1,4 +1,5 @@
-// The module hone._hone: the C interface with Python's arrays, texts and errors. What an application sees is in hone/__init__.py.
+// The module hone._hone: the C interface with Python's arrays, texts and errors. What an
+// application sees is in hone/__init__.py.
 #include <fmt/format.h>
 #include <hone.h>
 #include <nanobind/nanobind.h>
@@ -27,7 +28,8 @@ PyObject* hone_error = nullptr;  // hone.Error
     throw nb::python_error();
 }
 
-// Raises what a failed call has to say: ValueError for a wrong argument, MemoryError, else hone.Error.
+// Raises what a failed call has to say: ValueError for a wrong argument, MemoryError, else
+// hone.Error.
 void require(hone_status status) {
     if (status == HONE_OK) return;
     if (status == HONE_NO_MEMORY) raise(PyExc_MemoryError, hone_last_error());
@@ -93,7 +95,8 @@ std::string name_of(const nb::dlpack::dtype& type) {
     raise(PyExc_ValueError, where + ": the array is read-only, and steps write it; give a writable one");
 }
 
-// The index of the device that an array says it lies on, as CuPy (device.id), Numba and PyTorch (device.index) do; -1 where it does not.
+// The index of the device that an array says it lies on, as CuPy (device.id), Numba and PyTorch
+// (device.index) do; -1 where it does not.
 int device_of(nb::handle object) {
     if (!nb::hasattr(object, "device")) return -1;
     nb::object device = object.attr("device");
@@ -136,7 +139,8 @@ Contents contents_of(const Array& array) {
     return contents;
 }
 
-// Where an array's memory is, by the buffer protocol or DLPack, else by CUDA's array interface. `where` and `written` are for the error.
+// Where an array's memory is, by the buffer protocol or DLPack, else by CUDA's array interface.
+// `where` and `written` are for the error.
 Contents contents_of(nb::handle object, const std::string& where, bool written) {
     if (nb::ndarray<> array; nb::try_cast(object, array, false)) return contents_of(array);
     if (nb::ndarray<nb::ro> array; nb::try_cast(object, array, false)) {
@@ -361,7 +365,8 @@ Online::Online(std::shared_ptr<OpenSession> session, const std::string& problem,
 
 // ---- Sessions ----
 
-// A Python function that is told of candidates. What it raises ends the run, and is raised again when that has ended.
+// A Python function that is told of candidates. What it raises ends the run, and is raised again
+// when that has ended.
 struct Listener {
     nb::object function;
     std::exception_ptr raised;

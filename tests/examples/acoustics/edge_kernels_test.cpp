@@ -19,7 +19,8 @@ struct Line {
     bool on_faces;
 };
 
-// The continued line, by what the words mean: a word beyond a wall is the one as far inside, by its sign.
+// The continued line, by what the words mean: a word beyond a wall is the one as far inside, by its
+// sign.
 std::vector<double> continued(const std::vector<double>& line, int before, const Line& plan) {
     std::vector<double> result = line;
     const auto at = [&](int i) -> double& { return result[static_cast<std::size_t>(before + i)]; };
@@ -56,7 +57,8 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
             module->launch(module->entry(source.step[number].entry), {2, 1, 1}, {3, 1, 1}, 0, {}, arguments.data());
         };
         for (const Line& plan : {Line{9, 4, 1, -1, false}, Line{9, 4, -1, 1, true}, Line{5, 5, 0, 1, false}, Line{6, 3, -1, 0, true}}) {
-            // Lines along the slow axis of a field of 2 x 20 x 4 words, of which 3 x 2 are mirrored.
+            // Lines along the slow axis of a field of 2 x 20 x 4 words, of which 3 x 2 are
+            // mirrored.
             constexpr int before = 6, stride = 4, across = 3, layers = 2, plane = 80;
             std::vector<double> field(layers * plane);
             for (double& word : field) word = static_cast<double>(random());

@@ -92,7 +92,8 @@ TEST(AcousticModel, SegyColumnsMustFillARectangle) {
     EXPECT_THAT(error_of([&] { model_from_segy(segy, 0, "f"); }), HasSubstr("trace 2 has inline number 0"));
 }
 
-// Water on top, speeds that grow with depth, layers and faults that a seed decides, and the same landscape on every grid.
+// Water on top, speeds that grow with depth, layers and faults that a seed decides, and the same
+// landscape on every grid.
 TEST(SyntheticModel, LooksLikeGround) {
     const Model model = small_model(2);
     EXPECT_EQ(model.speed[model.at(10, 0, 0)], 1500);

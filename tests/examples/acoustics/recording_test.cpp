@@ -20,7 +20,8 @@ TEST(Recording, IsResampledWithoutLoss) {
     const Recording recording = Recording::resampled(steps, dt, 2000);
     ASSERT_EQ(recording.traces.size(), 1U);
     EXPECT_EQ(recording.traces[0].size(), 200U);
-    // The fourth derivative is at most 60 (pi f)^4 here; Lagrange's remainder takes 9/16 dt^4 / 4! of it.
+    // The fourth derivative is at most 60 (pi f)^4 here; Lagrange's remainder takes 9/16 dt^4 / 4!
+    // of it.
     const double allowed = 60 * std::pow(M_PI * 10, 4) * 9.0 / 16 * std::pow(dt, 4) / 24 + 1e-6;
     for (std::size_t i = 0; i < 199; ++i) EXPECT_NEAR(recording.traces[0][i], ricker(static_cast<double>(i) * 0.002), allowed) << i;
     // On the steps themselves nothing changes.

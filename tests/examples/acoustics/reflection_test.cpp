@@ -9,13 +9,15 @@
 namespace hone::examples::seismic::reflection_test {
 namespace {
 
-// Bounds are twice what was measured for order 8 (0.04 to 1.5 % in 30 cells of 2D), so that they also hold for the other orders.
+// Bounds are twice what was measured for order 8 (0.04 to 1.5 % in 30 cells of 2D), so that they
+// also hold for the other orders.
 TEST(AbsorbingLayer, SendsLittleBack) {
     DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_cpu_backend(0, cache);
     if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     KernelLibrary library(*backend, Database(built_in_families()), built_in_families(), [](const std::string&) {});
-    // A layer of one cell is as good as none, and nearly all comes back: the measure sees what there is.
+    // A layer of one cell is as good as none, and nearly all comes back: the measure sees what
+    // there is.
     const auto none = measure_reflection(*backend, library, {.order = 4, .layer = 1}, 2, 12);
     EXPECT_GT(none[0].part, 0.2);
     EXPECT_GT(none[4].part, 0.3);

@@ -17,7 +17,8 @@ TEST(Ricker, IsTheDerivativeOfItsIntegral) {
     EXPECT_LT(std::abs(ricker(0)), 1e-8);
 }
 
-// By its Fourier transform, summed up: the strongest amplitude at `frequency`, next to nothing beyond the highest.
+// By its Fourier transform, summed up: the strongest amplitude at `frequency`, next to nothing
+// beyond the highest.
 TEST(Ricker, HasTheFrequencyThatItSays) {
     const Ricker ricker{5};
     const auto amplitude = [&](double frequency) {

@@ -84,7 +84,8 @@ TEST(Segy, ComesBackAsWritten) {
     }
 }
 
-// Bytes where the standard has them, and a file of revision 0 with rubbish in the bytes that it leaves free.
+// Bytes where the standard has them, and a file of revision 0 with rubbish in the bytes that it
+// leaves free.
 TEST(Segy, FollowsTheStandard) {
     SegyFile segy;
     segy.interval = 0x1234;

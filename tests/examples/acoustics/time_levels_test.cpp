@@ -17,7 +17,8 @@ namespace hone::examples::seismic::time_levels_test {
 namespace {
 
 TEST(TimeLevels, RowsBesideAPassReachWhatTheSourceAndReceiversNeed) {
-    // Two steps whose reach is 3: what the source adds after the first one goes 3 rows far in the second.
+    // Two steps whose reach is 3: what the source adds after the first one goes 3 rows far in the
+    // second.
     EXPECT_EQ(rows_beside(2, 3, 100, 50, {}), (std::vector<Rows>{{44, 57}, {47, 54}}));
     // Receivers listen after the first step; after the second one the pass has all rows.
     EXPECT_EQ(rows_beside(2, 3, 100, 50, {20, 60}), (std::vector<Rows>{{20, 61}, {47, 54}}));

@@ -66,7 +66,8 @@ class WaveRanks : public ::testing::Test {
         return settings;
     }
 
-    // What one run gives whose parts may have different numbers of ranks: then the state goes from one to the next.
+    // What one run gives whose parts may have different numbers of ranks: then the state goes from
+    // one to the next.
     Answer run(const Model& model, const WaveSettings& settings, const Survey& survey, const std::vector<Stretch>& stretches) {
         int steps = 0;
         for (const Stretch& stretch : stretches) steps += stretch.steps;

@@ -48,7 +48,8 @@ class WaveSolverTest : public ::testing::Test {
     std::mt19937_64 random_{seed_};
 };
 
-// A unit box of n cells along each axis, sound speed 1, rigid walls; what comes back from them comes after the end.
+// A unit box of n cells along each axis, sound speed 1, rigid walls; what comes back from them
+// comes after the end.
 struct Unit {
     Model model;
     WaveSettings settings;
@@ -153,7 +154,8 @@ TEST_F(WaveSolverTest, SweepsAndStepsAgree) {
     }
 }
 
-// On a free surface a wave comes back with the other sign, on a rigid wall with its own: as from a mirrored source.
+// On a free surface a wave comes back with the other sign, on a rigid wall with its own: as from a
+// mirrored source.
 TEST_F(WaveSolverTest, WallsMirrorTheSource) {
     for (const Wall top : {Wall::rigid, Wall::free_surface}) {
         Unit unit(2, 128, 8, 0.5);

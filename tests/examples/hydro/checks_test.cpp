@@ -9,7 +9,8 @@
 namespace hone::examples::hydro::checks_test {
 namespace {
 
-// Star states of E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics (2009), table 4.3, tests 1, 3 and 5.
+// Star states of E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics (2009), table
+// 4.3, tests 1, 3 and 5.
 TEST(HydroChecks, RiemannsProblemHasTheTabledSolution) {
     struct Case {
         Gas left, right;
@@ -31,7 +32,8 @@ TEST(HydroChecks, RiemannsProblemHasTheTabledSolution) {
     }
 }
 
-// Mass, momentum and energy through any two lines around the fan balance: Rankine, Hugoniot and the rarefaction at once.
+// Mass, momentum and energy through any two lines around the fan balance: Rankine, Hugoniot and the
+// rarefaction at once.
 TEST(HydroChecks, RiemannsSolutionConserves) {
     const Gas left{1, 0.3, 1};
     const Gas right{0.5, -0.2, 0.2};

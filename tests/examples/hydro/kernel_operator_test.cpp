@@ -14,7 +14,8 @@
 namespace hone::examples::hydro::kernel_operator_test {
 namespace {
 
-// With kernels as they are without records. One thread: steps of small meshes are shorter than what a barrier takes on a busy machine.
+// With kernels as they are without records. One thread: steps of small meshes are shorter than what
+// a barrier takes on a busy machine.
 class HydroKernels : public test::BackendTest {
   protected:
     void SetUp() override {
@@ -36,7 +37,8 @@ class HydroKernels : public test::BackendTest {
 };
 class SlowHydroKernels : public HydroKernels {
   protected:
-    // Steps exactly, and as many digits of the norm as are published: with conjugate gradients that stop where those of the published runs did.
+    // Steps exactly, and as many digits of the norm as are published: with conjugate gradients that
+    // stop where those of the published runs did.
     void expect_published(const std::string& problem, int dimension) {
         const KnownRun& known = whole_run(problem, dimension);
         const Discretisation of = known_discretisation(known);

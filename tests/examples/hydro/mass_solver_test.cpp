@@ -26,7 +26,8 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;
 
-// A sum of random positive definite matrices over the elements of a chain of `rows` nodes, with five nodes each: the structure of a mass matrix.
+// A sum of random positive definite matrices over the elements of a chain of `rows` nodes, with
+// five nodes each: the structure of a mass matrix.
 Matrix random_mass(int rows, std::mt19937_64& random) {
     std::uniform_real_distribution<> uniform(-1, 1);
     const auto n = static_cast<std::size_t>(rows);
@@ -67,8 +68,9 @@ CsrMatrix chain(int rows, std::mt19937_64& random) {
     return result;
 }
 
-// The textbook's loop with a dense matrix, words that are fixed left out of everything. Source: J. R. Shewchuk, An Introduction to the Conjugate
-// Gradient Method Without the Agonizing Pain, 1994, B3.
+// The textbook's loop with a dense matrix, words that are fixed left out of everything. Source: J.
+// R. Shewchuk, An Introduction to the Conjugate Gradient Method Without the Agonizing Pain, 1994,
+// B3.
 struct PlainSolve {
     std::vector<double> x;
     int iterations = 0;
@@ -152,7 +154,8 @@ TEST_P(MassSolverTest, TakesTheStepsOfThePlainLoopAndReachesItsSolution) {
         EXPECT_GT(plain.iterations, 10);
         EXPECT_LE(solve.residuals[c], tolerance);
         const std::vector<double> own_x = at(x);
-        // Diagonals lie within 0.2 and 10.2, eigenvalues above 0.2: with |b| below 25 each x errs by tolerance 25 sqrt(10.2 / 0.2) / 0.2 at most.
+        // Diagonals lie within 0.2 and 10.2, eigenvalues above 0.2: with |b| below 25 each x errs
+        // by tolerance 25 sqrt(10.2 / 0.2) / 0.2 at most.
         for (std::size_t i = 0; i < own_x.size(); ++i) EXPECT_NEAR(own_x[i], plain.x[i], 2 * tolerance * 900);
         for (const int node : system.fixed[c]) EXPECT_EQ(own_x[static_cast<std::size_t>(node)], 0);
     }

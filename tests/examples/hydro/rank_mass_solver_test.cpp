@@ -40,7 +40,8 @@ class RankMassSolverTest : public ::testing::Test {
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families()};
 };
 
-// A right-hand side that vanishes, a few steps only, and tolerances that some components meet before others: as MassSolver, bit by bit.
+// A right-hand side that vanishes, a few steps only, and tolerances that some components meet
+// before others: as MassSolver, bit by bit.
 TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
     SCOPED_TRACE(seed_);
     const HydroProblem problem = hydro_problem("sedov", 2);
@@ -125,8 +126,8 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     EXPECT_TRUE(results[0] == results[1]);
 }
 
-// The kernels that gather sums by themselves, on the processor, where the flags of all ranks are up before and the others' sums there: the scalars of
-// those that find all sums.
+// The kernels that gather sums by themselves, on the processor, where the flags of all ranks are up
+// before and the others' sums there: the scalars of those that find all sums.
 TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
     SCOPED_TRACE(seed_);
     constexpr int components = 3, all_rows = 70000, shares = 69, ranks = 3, rank = 1, flags = 7, data = 16, epoch = 5, dots_of_share = 32,

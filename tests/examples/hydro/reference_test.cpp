@@ -24,7 +24,8 @@ TEST(HydroReference, ShortRunsGiveThePublishedNorms) {
     }
 }
 
-// What no discretisation may change: without forces nothing moves, and the sum of all forces is what the walls bear.
+// What no discretisation may change: without forces nothing moves, and the sum of all forces is
+// what the walls bear.
 TEST(HydroReference, UniformGasStaysAtRest) {
     for (const int dimension : {2, 3}) {
         HydroProblem problem = hydro_problem("sod", dimension);

@@ -28,7 +28,8 @@ Discretisation small_blast() {
 
 constexpr std::int64_t most_bytes = 1 << 24;
 
-// Checkpoints hold all bits of a run: those of a run that was cut and of one that was not are the same.
+// Checkpoints hold all bits of a run: those of a run that was cut and of one that was not are the
+// same.
 void expect_same_bits(const Discretisation& of, TimeScheme scheme, const std::function<std::unique_ptr<Operator>()>& make) {
     const test::TemporaryFolder folder;
     const auto run = [&](RunSettings settings, const std::string& name) {

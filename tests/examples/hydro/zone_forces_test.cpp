@@ -17,8 +17,9 @@
 namespace hone::examples::hydro::zone_forces_test {
 namespace {
 
-// The parameter is the first device. Its partner is the processor: it works on the test's own thread, whose number of OpenMP's threads is set here,
-// while a first processor has a thread of its own with the usual number. So two processors are ones of different numbers of threads.
+// The parameter is the first device. Its partner is the processor: it works on the test's own
+// thread, whose number of OpenMP's threads is set here, while a first processor has a thread of its
+// own with the usual number. So two processors are ones of different numbers of threads.
 class HydroZoneForces : public test::BackendTest {
   protected:
     void SetUp() override {
@@ -271,7 +272,8 @@ class CountingBackend final : public Backend {
     Backend& of_;
 };
 
-// A time step waits for two solves to converge and for the estimate of the next one, and for nothing else.
+// A time step waits for two solves to converge and for the estimate of the next one, and for
+// nothing else.
 TEST_P(HydroZoneForces, TimeStepsKeepTheHostOutOfThem) {
     if (backend().device().limits.target != Target::cpu) GTEST_SKIP() << "how often a solve on a GPU is looked at depends on the solves before";
     const Discretisation of = box("sedov", 2, 2, {4, 3, 1});
@@ -285,7 +287,8 @@ TEST_P(HydroZoneForces, TimeStepsKeepTheHostOutOfThem) {
             const std::int64_t copies = counting.copies, waits = counting.waits, looks = on.iterations(), rejections = stepper.clock().rejections;
             stepper.step(10);
             const std::int64_t tries = 1 + stepper.clock().rejections - rejections;
-            // On a processor solves look after every iteration; each launch of corner forces has its energies copied on the device.
+            // On a processor solves look after every iteration; each launch of corner forces has
+            // its energies copied on the device.
             const std::int64_t of_solves = on.iterations() - looks;
             EXPECT_EQ(counting.waits - waits, of_solves + tries);
             EXPECT_LE(counting.copies - copies, of_solves + tries + (solves + 1) * tries);

@@ -71,7 +71,8 @@ TEST_F(HydroZoneKernels, DoWhatPlainLoopsDo) {
     }
 }
 
-// The source's integral over the square of x and y is 0 by symmetry; times the functions of each zone it is what a finer quadrature finds.
+// The source's integral over the square of x and y is 0 by symmetry; times the functions of each
+// zone it is what a finer quadrature finds.
 TEST_F(HydroZoneKernels, HeatingIsTheIntegralOverZones) {
     const auto backend = make_cpu_backend(0, cache_);
     const Discretisation of(hydro_problem("taylor-green", 2), 3, quad_box({2, {4, 4, 1}}));
@@ -89,7 +90,8 @@ TEST_F(HydroZoneKernels, HeatingIsTheIntegralOverZones) {
         double all = 0;
         for (const double word : work) all += word - 1;
         EXPECT_NEAR(all, 0, 1e-13);
-        // The functions of a zone sum to one: the integral over the zone in the corner, by the antiderivatives.
+        // The functions of a zone sum to one: the integral over the zone in the corner, by the
+        // antiderivatives.
         const auto sine = [](double k) { return std::sin(k * 0.25 * std::acos(-1.0)) / (k * std::acos(-1.0)); };
         double corner = 0;
         for (std::size_t i = 0; i < of.energies_of_zone(); ++i) corner += work[i] - 1;

@@ -138,7 +138,8 @@ std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
     return "";
 }
 
-// Rank 0 is said to become three times as slow: it gives nodes away in the middle of the run, and no digit tells.
+// Rank 0 is said to become three times as slow: it gives nodes away in the middle of the run, and
+// no digit tells.
 TEST_F(SlowZoneRanks, PartsThatMoveLeaveNoTrace) {
     SCOPED_TRACE(seed_);
     Case c = box("sedov", 2, 2, {16, 16, 1});

@@ -55,7 +55,8 @@ TEST(WaveCheckpoint, DamageIsSeen) {
     EXPECT_THAT([&] { read_checkpoint(file); }, ThrowsMessage<Error>(HasSubstr("another version")));
 }
 
-// An interrupted run that goes on ends with the bits of one that was not: the files of both are the same.
+// An interrupted run that goes on ends with the bits of one that was not: the files of both are the
+// same.
 TEST(WaveCheckpoint, RestartContinuesBitIdentically) {
     const TemporaryFolder folder;
     const int usual_threads = omp_get_max_threads();

@@ -36,7 +36,8 @@ TEST(WaveDiscretisation, MeasuresEnergyAndError) {
     }
 }
 
-// Continuous polynomials have no jumps: on random affine elements in random orientations the right-hand side is their derivatives.
+// Continuous polynomials have no jumps: on random affine elements in random orientations the
+// right-hand side is their derivatives.
 TEST(WaveDiscretisation, ReferenceIsExactForPolynomials) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -65,7 +66,8 @@ TEST(WaveDiscretisation, ReferenceIsExactForPolynomials) {
     EXPECT_GT(inner, 0);
 }
 
-// The table of an independent solver, by plain loops; kernels do the larger rows in solver_test.cpp.
+// The table of an independent solver, by plain loops; kernels do the larger rows in
+// solver_test.cpp.
 TEST(SlowWaveDiscretisation, ReferenceHasTheKnownErrors) {
     for (const KnownError& known : known_errors) {
         if (known.cells > 4 || known.order > (wave_equation(known.equation).dimension == 3 ? 2 : 3)) continue;
@@ -78,7 +80,8 @@ TEST(SlowWaveDiscretisation, ReferenceHasTheKnownErrors) {
     }
 }
 
-// Where two media meet, the exact reflection of a plane wave: (Z2 - Z1) / (Z2 + Z1) of the electric field, 2 Z2 / (Z2 + Z1) goes through.
+// Where two media meet, the exact reflection of a plane wave: (Z2 - Z1) / (Z2 + Z1) of the electric
+// field, 2 Z2 / (Z2 + Z1) goes through.
 TEST(SlowWaveDiscretisation, MediaReflectAsTheyShould) {
     Box box{{16, 1, 0}, {-2, 0, 0}, {2, 0.25, 0}, {Boundary::absorbing, Boundary::periodic, Boundary::periodic}};
     Mesh mesh = triangle_box(box);

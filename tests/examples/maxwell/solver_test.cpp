@@ -44,7 +44,8 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
     return largest;
 }
 
-// The kernels, and what this solver tells them of mesh and materials, against plain loops that share nothing but the mesh.
+// The kernels, and what this solver tells them of mesh and materials, against plain loops that
+// share nothing but the mesh.
 TEST_F(WaveSolverTest, StepsAsTheReferenceDoes) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -70,7 +71,8 @@ TEST_F(WaveSolverTest, StepsAsTheReferenceDoes) {
                     else
                         solver.step();
                 }
-                // A stage sums about 3 Np products of size one, some hundred roundings; fifteen stages of a stable stepper do not amplify them.
+                // A stage sums about 3 Np products of size one, some hundred roundings; fifteen
+                // stages of a stable stepper do not amplify them.
                 EXPECT_LT(largest_difference(solver.fields(), expected), 1e-12) << to_string(form);
                 for (const KernelRate& rate : solver.rates()) EXPECT_GT(rate.gflops(), 0) << rate.name;
             }
@@ -117,7 +119,8 @@ TEST_F(WaveSolverTest, AbsorbingWallsEmptyTheBox) {
     EXPECT_LT(result.energy.back().second, 0.01 * result.energy.front().second);
 }
 
-// The TM010 mode of the meshed cylinder oscillates faster than that of the round one, whose walls lie further out: as one of the same volume does.
+// The TM010 mode of the meshed cylinder oscillates faster than that of the round one, whose walls
+// lie further out: as one of the same volume does.
 TEST_F(WaveSolverTest, TheCylinderSwingsAtItsFrequency) {
     const Discretisation of("maxwell_3d", 2, read_gmsh(test::source_path("examples/mesh/cylinder.msh")));
     double volume = 0;
@@ -130,7 +133,8 @@ TEST_F(WaveSolverTest, TheCylinderSwingsAtItsFrequency) {
     const WaveRunResult result = run_waves(solver, of, Precision::f64, StageForm::fused, of.interpolated(meshed, 0), {.time = time});
     EXPECT_LE(result.largest_growth(), 0);
     const double norm = std::sqrt(2 * result.energy.front().second);
-    // The corners of the polygon cost a few per cent; the phase of a cylinder of radius 1 would be off by 2.4 t (1/radius - 1) of the norm.
+    // The corners of the polygon cost a few per cent; the phase of a cylinder of radius 1 would be
+    // off by 2.4 t (1/radius - 1) of the norm.
     EXPECT_LT(of.error(result.fields, meshed, time), 0.05 * norm);
     EXPECT_LT(of.error(result.fields, meshed, time), of.error(result.fields, round, time));
 }

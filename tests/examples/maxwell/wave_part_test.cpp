@@ -24,7 +24,8 @@
 namespace hone::examples::wave_part_test {
 namespace {
 
-// A mesh with media, and random fields that belong to the places of its elements, whatever rank has them.
+// A mesh with media, and random fields that belong to the places of its elements, whatever rank has
+// them.
 struct Case {
     std::string equation;
     int order;
@@ -61,7 +62,8 @@ class WaveRanks : public ::testing::Test {
                 static_cast<unsigned>(random_())};
     }
 
-    // Checkpoint of a run on so many ranks of random speeds: time step, energies and all of the fields, as they are written.
+    // Checkpoint of a run on so many ranks of random speeds: time step, energies and all of the
+    // fields, as they are written.
     std::string run(const Case& c, int ranks, StageForm form, Cutter cutter, WaveRunSettings settings) {
         settings.time = 0.1;
         settings.energy_samples = 3;
@@ -130,7 +132,8 @@ TEST_F(WaveRanks, GoesOnOnAnotherNumberOfRanks) {
     }
 }
 
-// Rank 0 is said to become three times as slow: it gives elements away in the middle of the run, and no digit tells.
+// Rank 0 is said to become three times as slow: it gives elements away in the middle of the run,
+// and no digit tells.
 TEST_F(WaveRanks, PartsThatMoveLeaveNoTrace) {
     SCOPED_TRACE(seed_);
     const Case c = random_case("maxwell_2d_tm", 2, Precision::f64);

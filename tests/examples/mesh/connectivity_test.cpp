@@ -78,7 +78,8 @@ TEST(MeshConnectivity, PeriodicNodesAreOnePeriodApart) {
             ASSERT_TRUE(neighbours[side].exists());
             Point step = at[static_cast<std::size_t>(maps.other[i])];
             for (std::size_t x = 0; x < 3; ++x) step[x] -= at[static_cast<std::size_t>(maps.own[i])][x];
-            // Either nothing, or back through the whole box (of width 2) against the outward normal.
+            // Either nothing, or back through the whole box (of width 2) against the outward
+            // normal.
             const double along = distance(step, {}) < 1e-12 ? 0 : 2;
             for (std::size_t x = 0; x < 3; ++x) EXPECT_NEAR(step[x], -along * geometry.normals[3 * side + x], 1e-12);
         }

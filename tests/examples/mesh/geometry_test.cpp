@@ -39,7 +39,8 @@ TEST(MeshGeometry, GradientsDifferentiateLinearFunctions) {
     }
 }
 
-// The divergence theorem, face by face: normals times areas add up to nothing; and across a face they are each other's opposites.
+// The divergence theorem, face by face: normals times areas add up to nothing; and across a face
+// they are each other's opposites.
 TEST(MeshGeometry, NormalsPointOutward) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -63,13 +64,15 @@ TEST(MeshGeometry, NormalsPointOutward) {
                 double length = 0;
                 const Point& on = mesh.vertices[static_cast<std::size_t>(face_vertices(mesh, k, static_cast<int>(f))[0])];
                 for (std::size_t x = 0; x < 3; ++x) {
-                    // Fscale is the face's Jacobian over the element's: the reference faces have different sizes, which the gradients know.
+                    // Fscale is the face's Jacobian over the element's: the reference faces have
+                    // different sizes, which the gradients know.
                     sum[x] += n[x] * geometry.scale[side];
                     outward += n[x] * (on[x] - centre[x]);
                     length += n[x] * n[x];
                 }
                 EXPECT_NEAR(length, 1, 1e-13);
-                // An element's centre lies 1/(d+1) of the height away from its face, and Fscale is 2 over the height.
+                // An element's centre lies 1/(d+1) of the height away from its face, and Fscale is
+                // 2 over the height.
                 EXPECT_NEAR(outward * geometry.scale[side], 2.0 / mesh.corners(), 1e-12);
                 if (!neighbours[side].exists()) continue;
                 const std::size_t other = static_cast<std::size_t>(neighbours[side].element) * faces + neighbours[side].face;

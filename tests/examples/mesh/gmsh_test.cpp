@@ -165,7 +165,8 @@ TEST(MeshGmsh, RefusesOtherFiles) {
     EXPECT_NO_THROW(parse_gmsh(replaced(text, "$Nodes", "$Comments\nwhatever $ 3\n$EndComments\n$Nodes"), "m"));
 }
 
-// Cut anywhere, a file is refused and nothing else happens. What follows the elements may be missing without anybody's knowing.
+// Cut anywhere, a file is refused and nothing else happens. What follows the elements may be
+// missing without anybody's knowing.
 TEST(MeshGmsh, RefusesTruncatedFiles) {
     for (const char* const name : {"text_22.msh", "text_41.msh", "binary_22.msh", "binary_41.msh"}) {
         const std::string whole = contents(name);

@@ -26,7 +26,8 @@ inline Mesh mapped(Mesh mesh, std::mt19937_64& random) {
     return mesh;
 }
 
-/// The same mesh with elements in a random order and the vertices of each in a random order of the right orientation.
+/// The same mesh with elements in a random order and the vertices of each in a random order of the
+/// right orientation.
 inline Mesh shuffled(Mesh mesh, std::mt19937_64& random) {
     std::vector<int> order(mesh.elements.size());
     std::iota(order.begin(), order.end(), 0);

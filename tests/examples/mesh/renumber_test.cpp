@@ -26,7 +26,8 @@ TEST(MeshRenumbering, BringsNeighboursTogether) {
                                             .begin()));
         const Mesh better = reordered(mesh, order);
         const auto now = match_faces(better);
-        // Random orders are K/3 apart; a breadth-first order by about a level, K^((d-1)/d) elements times a small factor.
+        // Random orders are K/3 apart; a breadth-first order by about a level, K^((d-1)/d) elements
+        // times a small factor.
         const double level = std::pow(mesh.size(), 1 - 1.0 / mesh.dimension);
         EXPECT_GT(mean_distance(mesh, neighbours), mesh.size() / 4.0);
         EXPECT_LT(mean_distance(better, now), level);

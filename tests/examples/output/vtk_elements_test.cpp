@@ -19,8 +19,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// The order of nodes is VTK's own: sums over nodes i of (i + 1) (b0 + 11 b1 + 121 b2), as VTK 9.7's vtkHigherOrderTriangle and vtkHigherOrderTetra
-// give them by BarycentricIndex for orders 1 to 10.
+// The order of nodes is VTK's own: sums over nodes i of (i + 1) (b0 + 11 b1 + 121 b2), as VTK 9.7's
+// vtkHigherOrderTriangle and vtkHigherOrderTetra give them by BarycentricIndex for orders 1 to 10.
 TEST(VtkElementNodes, AreInVtksOrder) {
     const std::array<std::array<long, 10>, 2> sums{{{35, 200, 753, 2155, 5107, 10653, 20220, 35655, 59328, 94172},
                                                     {519, 4578, 24802, 93230, 280305, 725376, 1681620, 3572253, 7065969, 13173192}}};
@@ -39,7 +39,8 @@ TEST(VtkElementNodes, AreInVtksOrder) {
         }
 }
 
-// Where nodes of a square and a cube of third order come: VTK 9.7.2 reads files in this order back to the cells' parametric places.
+// Where nodes of a square and a cube of third order come: VTK 9.7.2 reads files in this order back
+// to the cells' parametric places.
 TEST(VtkElementNodes, OfSquaresAndCubesAreInVtksOrder) {
     const auto square = vtk_cube_lattice(2, 3);
     using Node = std::array<int, 3>;

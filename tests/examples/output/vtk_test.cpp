@@ -22,7 +22,8 @@ std::string contents(const std::filesystem::path& file) {
     return text.str();
 }
 
-// The words of an array, found as a reader does: its element's offset counts from behind the underscore, where a 64-bit length stands.
+// The words of an array, found as a reader does: its element's offset counts from behind the
+// underscore, where a 64-bit length stands.
 template <typename Word>
 std::vector<Word> words(const std::string& text, const std::string& name, const std::string& type, int components) {
     std::smatch match;

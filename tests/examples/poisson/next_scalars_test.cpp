@@ -26,7 +26,8 @@ class NextScalarsTest : public ::testing::Test {
         if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     }
 
-    // What both kernels make of these sums of blocks, one after the other: scalars, then the history.
+    // What both kernels make of these sums of blocks, one after the other: scalars, then the
+    // history.
     template <typename Real>
     std::vector<Real> results(const KernelSource& source, std::vector<Real> of_direction, std::vector<Real> of_residual, std::vector<Real> scalars) {
         const CompileOutcome outcome = backend_->compiler().compile(source);

@@ -86,7 +86,8 @@ class PoissonRanks : public ::testing::Test {
 
     void expect_no_digit_to_know_the_ranks(const char* coefficients, const char* boundary, const char* precision, int nx, int ny, int iterations) {
         SCOPED_TRACE(fmt::format("{} {} {}, seed {}", coefficients, boundary, precision, seed_));
-        // The last of nine chunks of planes is thin, and a chunk has more groups than a block takes.
+        // The last of nine chunks of planes is thin, and a chunk has more groups than a block
+        // takes.
         const PoissonSystem system = random_system(coefficients, boundary, precision, nx, ny, 65);
         std::vector<double> b(static_cast<std::size_t>(system.cells()));
         for (double& value : b) value = uniform(-1, 1);

@@ -51,8 +51,9 @@ class PoissonSolverTest : public ::testing::Test {
     std::mt19937_64 random_{std::random_device{}()};
 };
 
-// Khajeh-Saeed and Perot's polynomial halves the iterations. The numbers are those of an independent implementation on random right-hand sides, with
-// the walls of the dirichlet box on the outer faces of its cells: the value beyond is minus the one inside.
+// Khajeh-Saeed and Perot's polynomial halves the iterations. The numbers are those of an
+// independent implementation on random right-hand sides, with the walls of the dirichlet box on the
+// outer faces of its cells: the value beyond is minus the one inside.
 void PoissonSolverTest::expect_iterations(const Count& count) {
     const int n = count.cells;
     PoissonSystem system = PoissonSystem::laplacian("axis", count.boundary, "f64", n, n, n, 1);
@@ -61,7 +62,8 @@ void PoissonSolverTest::expect_iterations(const Count& count) {
             for (const int wall : {0, n - 1}) system.diagonal[c] += at % static_cast<std::size_t>(n) == static_cast<std::size_t>(wall) ? 1 : 0;
     const std::string configuration = "y_block=16,z_block=16";
     PoissonSolver solver(*backend_, library_, system, {{"direction", configuration}, {"residual", configuration}});
-    // One right-hand side in twenty has next to nothing of the slowest mode and takes four iterations less: so always the same one.
+    // One right-hand side in twenty has next to nothing of the slowest mode and takes four
+    // iterations less: so always the same one.
     random_.seed(1);
     const std::vector<double> b = random_cells(system);
     std::vector<double> x(b.size(), 0.0);
@@ -175,7 +177,8 @@ TEST_F(PoissonSolverTest, OneWordForTheDiagonalIsTheSameAsOnePerCell) {
     EXPECT_THROW(PoissonSolver(*backend_, library_, system), Error);
 }
 
-// A third boundary, coefficients of another kind with walls, and single precision: the residual is what counts.
+// A third boundary, coefficients of another kind with walls, and single precision: the residual is
+// what counts.
 TEST_F(PoissonSolverTest, SolvesWithWallsInSinglePrecision) {
     PoissonSystem system = PoissonSystem::laplacian("axis", "neumann", "f32", 20, 17, 12, 0.5);
     const auto cell = [](int i, int j, int k) { return static_cast<std::size_t>((k * 17 + j) * 20 + i); };
@@ -271,7 +274,8 @@ TEST_F(PoissonSolverTest, WhatMayHappenIsAValue) {
 
 using GpuPoissonSolverTest = test::OnGpu<PoissonSolverTest>;
 
-// The whole iteration, whose sums and scalars never leave the device, in several forms of its kernels.
+// The whole iteration, whose sums and scalars never leave the device, in several forms of its
+// kernels.
 TEST_F(GpuPoissonSolverTest, SolvesToTheDigitAsTheProcessorDoes) {
     if (!test::rounds_once()) GTEST_SKIP() << "this processor rounds a multiply-add twice";
     KernelLibrary on_gpu(*gpu_, Database(built_in_families()), built_in_families(), [](const std::string&) {});

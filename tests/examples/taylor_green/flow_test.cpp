@@ -47,7 +47,8 @@ class TaylorGreen : public ::testing::Test {
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {}};
 };
 
-// The exact solution of the Navier-Stokes equations, carried through the mesh by a mean flow, so that every term counts.
+// The exact solution of the Navier-Stokes equations, carried through the mesh by a mean flow, so
+// that every term counts.
 TEST_F(TaylorGreen, DriftingVorticesConvergeWithOrderTwo) {
     const Convergence decay = measure_convergence(*backend_, library_, "f64", 16);
     EXPECT_NEAR(decay.order, 2, 0.2) << decay.coarse << ' ' << decay.fine;
@@ -61,7 +62,8 @@ TEST_F(TaylorGreen, WithoutViscosityOnlyTheTimeStepChangesTheEnergy) {
     EXPECT_LT(drift.momentum, 1e-13);
 }
 
-// The mesh's own decay: the second difference of a sine is that of the differential equation times (sin(h/2) / (h/2))^2.
+// The mesh's own decay: the second difference of a sine is that of the differential equation times
+// (sin(h/2) / (h/2))^2.
 TEST_F(TaylorGreen, StandingVorticesDecayAsTheMeshSays) {
     constexpr double viscosity = 0.1;
     constexpr int steps = 20;
@@ -74,7 +76,8 @@ TEST_F(TaylorGreen, StandingVorticesDecayAsTheMeshSays) {
     EXPECT_EQ(flow.failures(), 0);
 }
 
-// From anything at all the first stage makes a velocity without divergence, in both precisions; momentum is kept.
+// From anything at all the first stage makes a velocity without divergence, in both precisions;
+// momentum is kept.
 TEST_F(TaylorGreen, StepsLeaveNoDivergence) {
     for (const char* precision : {"f64", "f32"}) {
         const bool single = precision == std::string("f32");

@@ -36,8 +36,8 @@ bool refused(const Family& family, const Problem& problem) {
 // Problems of a family that one run takes where each costs much.
 constexpr std::size_t few = 12;
 
-// The family's example, and every combination of its words with the smallest, the example's and the largest order, at small sizes, but for those that
-// the family refuses.
+// The family's example, and every combination of its words with the smallest, the example's and the
+// largest order, at small sizes, but for those that the family refuses.
 std::vector<Problem> sample_problems(const Family& family) {
     const Families& families = built_in_families();
     const Problem example = families.parse_problem(family.example);
@@ -61,7 +61,8 @@ std::vector<Limits> sample_limits() {
     return {cpu_limits(), cuda_limits(80), cuda_limits(90), cuda_limits(100), cuda_limits(120)};
 }
 
-// Of `all`, those that the family has kernels of this problem for: some are for processors alone. A target has them on all devices or on none.
+// Of `all`, those that the family has kernels of this problem for: some are for processors alone. A
+// target has them on all devices or on none.
 std::vector<Limits> limits_for(const Family& family, const Problem& problem, std::vector<Limits> all) {
     std::map<Target, bool> has_kernels;
     for (const Target target : {Target::cpu, Target::cuda}) {
@@ -157,7 +158,8 @@ void expect_consistent(const Family& family, const Problem& problem, const Kerne
     EXPECT_EQ(source.text.find("//@"), std::string::npos) << "a hole is left";
 }
 
-// Enumerations skip what a rule does not read. So it must not look at more: here it is given nothing else, and must say the same.
+// Enumerations skip what a rule does not read. So it must not look at more: here it is given
+// nothing else, and must say the same.
 TEST_P(FamilyContract, RulesReadWhatTheySay) {
     std::mt19937_64 random(std::random_device{}());
     for (const auto& problem : test::drawn(sample_problems(GetParam()), few))
@@ -227,7 +229,8 @@ Problem with_other_sizes(const Family& family, const Problem& problem, std::int6
     return built_in_families().make_problem(family.name, assignments);
 }
 
-// Otherwise a compiler's cache and the source hash of a result would take every size for a kernel of its own.
+// Otherwise a compiler's cache and the source hash of a result would take every size for a kernel
+// of its own.
 TEST_P(FamilyContract, TheTextIsOfAllSizesAndOfTheCommandInItsHeader) {
     const Family& family = GetParam();
     const auto seed = std::random_device{}();
@@ -321,7 +324,8 @@ struct Sharing {
     void step(std::vector<HostArray>& arrays, std::int64_t first, std::int64_t last) const {
         family.reference(problem, pointers(arrays), std::max<std::int64_t>(0, first), std::min(range, last));
     }
-    // Calls visit(array, first word, words) for every piece of units [first, last), cut to the range.
+    // Calls visit(array, first word, words) for every piece of units [first, last), cut to the
+    // range.
     template <typename Visit>
     void pieces(std::int64_t first, std::int64_t last, const Visit& visit) const {
         first = std::max<std::int64_t>(0, first);
@@ -349,7 +353,8 @@ struct Sharing {
         });
     }
 
-    // Largest difference from the whole after some steps shared at `split`, by owners that know nothing but what the partition states.
+    // Largest difference from the whole after some steps shared at `split`, by owners that know
+    // nothing but what the partition states.
     double error(const Workload& workload, std::int64_t split, int steps) const {
         std::vector<HostArray> whole = copies(workload.arrays);
         std::vector<HostArray> low = copies(workload.arrays);
@@ -381,7 +386,8 @@ bool can_be_shared(const Problem& problem) {
     return problem.family() != "acoustics_staggered" || problem.word("update") != "in_place";
 }
 
-// Samples with a border to put somewhere: an extent of 1, which a family may have as its fallback, becomes 13 there.
+// Samples with a border to put somewhere: an extent of 1, which a family may have as its fallback,
+// becomes 13 there.
 std::vector<Problem> shared_problems(const Family& family) {
     std::vector<Problem> problems;
     for (const auto& sample : small_problems(family)) {
@@ -414,7 +420,8 @@ TEST_P(FamilyContract, TwoOwnersThatExchangeWhatItStatesShareAStep) {
         std::mt19937_64 random(seed);
         const std::int64_t split = (1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(splits))) * stated.granularity;
         EXPECT_EQ(sharing.error(workload, split, 3), 0) << "shared at " << split;
-        // What is stated is needed too: with a unit less on either side a result is lost. In the middle, where there are units to miss.
+        // What is stated is needed too: with a unit less on either side a result is lost. In the
+        // middle, where there are units to miss.
         const std::int64_t middle = (splits + 1) / 2 * stated.granularity;
         for (const auto less : {&Partition::halo_below, &Partition::halo_above, &Partition::extra_below, &Partition::extra_above}) {
             const bool below = less == &Partition::halo_below || less == &Partition::extra_below;

@@ -14,8 +14,9 @@
 
 namespace hone::test {
 
-/// What tests of a family's compiled kernels have in common: the processor, whose compiler also compiles the emulated CUDA kernels, and random
-/// numbers that differ from run to run. Without a compiler the test is skipped with the reason. A suite derives from it.
+/// What tests of a family's compiled kernels have in common: the processor, whose compiler also
+/// compiles the emulated CUDA kernels, and random numbers that differ from run to run. Without a
+/// compiler the test is skipped with the reason. A suite derives from it.
 class KernelTest : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -31,7 +32,8 @@ class KernelTest : public ::testing::Test {
         test::expect_verified(backend, family, problem, config, random_);
     }
 
-    /// `text` leaves out what is as in the safe configuration. It must be a member, or the test would test nothing.
+    /// `text` leaves out what is as in the safe configuration. It must be a member, or the test
+    /// would test nothing.
     static Config member(const SearchSpace& space, const std::string& text) {
         Config config = space.parse(text);
         const auto rejection = space.check(config);

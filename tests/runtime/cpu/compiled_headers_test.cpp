@@ -68,7 +68,8 @@ TEST_P(SlowCompiledHeaders, TheSecondKernelMakesThemAndTheCodeStaysTheSame) {
     DiskCache elsewhere(folder.path() / "elsewhere");
     const CompileOutcome plain = make_host_compiler(elsewhere)->compile(source_of(text + "// another one\n"));
     EXPECT_EQ(second.code.binary.size(), plain.code.binary.size());
-    // Another process only uses them: its first kernel has them already, and it makes none of its own.
+    // Another process only uses them: its first kernel has them already, and it makes none of its
+    // own.
     const auto uses = make_host_compiler(cache, 120, HeaderUse::uses_compiled);
     for (const char* line : {"// third\n", "// fourth\n"}) EXPECT_TRUE(uses->compile(source_of(text + line)).ok);
     for (const char* line : {"// fifth\n", "// sixth\n"}) EXPECT_TRUE(uses->compile(source_of("#include <cstdint>\n" + body + line)).ok);

@@ -23,7 +23,8 @@ TEST(CpuDevice, TellsInstructionSetsApart) {
     EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx avx2\nvendor_id : GenuineIntel\nmodel : 207\n").microarchitecture, "") << "no family";
     EXPECT_EQ(parse_cpuinfo("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\nflags : fpu sse2\n").microarchitecture, "intel-6-207");
     EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx\n").instruction_set, "x86-64-sse2");
-    // Knights Landing has avx512f without the forms for shorter vectors, which compilers' AVX-512 code takes for granted.
+    // Knights Landing has avx512f without the forms for shorter vectors, which compilers' AVX-512
+    // code takes for granted.
     EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx avx2 avx512f\n").vector_bytes, 32);
     EXPECT_EQ(parse_cpuinfo("flags : xavx2 avx2x\n").instruction_set, "x86-64-sse2") << "parts of words are not flags";
 }

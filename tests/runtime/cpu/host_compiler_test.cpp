@@ -146,7 +146,8 @@ TEST_F(HostCompilerTest, ACompilationWithoutEndIsKilled) {
     EXPECT_LT(outcome.code.seconds, 30);
 }
 
-// NaN marks words that must not be read: the options must not let the compiler assume that there are none.
+// NaN marks words that must not be read: the options must not let the compiler assume that there
+// are none.
 TEST_F(HostCompilerTest, NaNComesThrough) {
     const CompileOutcome outcome = make_host_compiler(cache_)->compile(map_source("x[i] != x[i] ? 1.0 : (x[i] - x[i]) * 0.0"));
     ASSERT_TRUE(outcome.ok) << outcome.failure;

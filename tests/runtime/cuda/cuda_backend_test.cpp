@@ -402,12 +402,14 @@ void use_everything(FakeMachine& machine) {
     stream.follow();
 }
 
-// No return code may be passed over: whichever function of the driver fails, an Error says so, and everything is released.
+// No return code may be passed over: whichever function of the driver fails, an Error says so, and
+// everything is released.
 TEST(CudaBackend, ChecksEveryReturnCode) {
     FakeMachine machine;
     use_everything(machine);
     const std::set<std::string> used(machine.state().calls.begin(), machine.state().calls.end());
-    // What runs in destructors, where nothing can be thrown, and what is only asked while an error is being written.
+    // What runs in destructors, where nothing can be thrown, and what is only asked while an error
+    // is being written.
     const std::set<std::string> silent{"cuDevicePrimaryCtxRelease_v2",
                                        "cuCtxPopCurrent_v2",
                                        "cuModuleUnload",

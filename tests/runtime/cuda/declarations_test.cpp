@@ -1,4 +1,5 @@
-// Our declarations of NVIDIA's functions against the toolkit's own headers, at compile time, where these are installed.
+// Our declarations of NVIDIA's functions against the toolkit's own headers, at compile time, where
+// these are installed.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -28,7 +29,8 @@
 namespace hone::cuda::declarations_test {
 namespace {
 
-// Two types agree when they are the same after enumerations have become `int` and the headers' opaque handles ours.
+// Two types agree when they are the same after enumerations have become `int` and the headers'
+// opaque handles ours.
 template <typename Type>
 struct Plain {
     using type = std::conditional_t<std::is_enum_v<Type>, int, Type>;
@@ -117,7 +119,8 @@ static_assert(nvrtc_success == NVRTC_SUCCESS);
 #define HONE_SYMBOL(symbol) HONE_EXPAND(symbol)
 #define HONE_NAME(member, symbol, parameters) #symbol,
 
-// cuda.h renames functions to their 64-bit forms by macros. Without the suffix the library's old 32-bit form would answer.
+// cuda.h renames functions to their 64-bit forms by macros. Without the suffix the library's old
+// 32-bit form would answer.
 TEST(Declarations, NameTheSymbolsThatTheHeaderSelects) {
     const std::set<std::string> ours{HONE_DRIVER_FUNCTIONS(HONE_NAME)};
     for (const char* selected :

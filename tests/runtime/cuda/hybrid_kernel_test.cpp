@@ -1,4 +1,5 @@
-// A step shared by a GPU and a processor, with a fake driver whose one kernel adds one to the words of its range.
+// A step shared by a GPU and a processor, with a fake driver whose one kernel adds one to the words
+// of its range.
 #include "runtime/hybrid_kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ using test::FakeMachine;
 
 constexpr std::int64_t words = 2'400'000;  // more than one piece of page-locked memory
 
-// a[first..last) += 1; units are words, of which the parts read one beyond their border (and do nothing with it).
+// a[first..last) += 1; units are words, of which the parts read one beyond their border (and do
+// nothing with it).
 Family add_one_family() {
     Family family;
     family.name = "add_one";

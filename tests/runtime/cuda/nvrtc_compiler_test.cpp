@@ -1,4 +1,5 @@
-// Compilation for real architectures with no GPU, where NVRTC is installed; and the same rules with a compiler that compiles nothing.
+// Compilation for real architectures with no GPU, where NVRTC is installed; and the same rules with
+// a compiler that compiles nothing.
 #include "runtime/cuda/nvrtc_compiler.hpp"
 
 #include <gmock/gmock.h>
@@ -43,7 +44,8 @@ EntryResources resources_of(const CompiledCode& code, const std::string& entry) 
     throw Error("resources", "no entry " + entry, code.log);
 }
 
-// Needs what kernels use: vectors, constexpr, shared memory, a barrier, asynchronous copies by inline PTX, two entries.
+// Needs what kernels use: vectors, constexpr, shared memory, a barrier, asynchronous copies by
+// inline PTX, two entries.
 const char* const rich_source = R"(
 constexpr int width = 4;
 constexpr double weights[width] = {0.25, 0.5, 0.75, 1.0};

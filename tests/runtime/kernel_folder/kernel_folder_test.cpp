@@ -199,7 +199,8 @@ TEST(KernelFoldersNvrtc, CudaKernelsOfExamplesCompile) {
     }
 }
 
-// An oracle that shares nothing with the folder: the five points from the formula, on data made here.
+// An oracle that shares nothing with the folder: the five points from the formula, on data made
+// here.
 TEST_F(KernelFolders, TheReferenceOfAFolderIsItsFunction) {
     const KernelFolder kernel(example("jacobi"));
     const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=9");

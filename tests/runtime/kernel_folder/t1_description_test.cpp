@@ -53,7 +53,8 @@ class Folder {
     TemporaryFolder path_;
 };
 
-// What hone makes of a T1 file has the members that a reader of the format has, but for those that the device cannot launch.
+// What hone makes of a T1 file has the members that a reader of the format has, but for those that
+// the device cannot launch.
 void expect_members_of(const KernelFolder& kernel, const std::string& t1, const std::string& problem) {
     const SearchSpace ours = kernel.family().space(Families({kernel.family()}).parse_problem(problem), cuda_limits(90));
     const SearchSpace theirs = parse_t1(t1, "t1.json").space;

@@ -26,7 +26,8 @@ using ::testing::HasSubstr;
 using Peers = test::LateDevice::Peers;
 using Bytes = std::vector<std::byte>;
 
-// Channels between ranks, also two between the same ones and those of a rank to itself, and in each round pieces of lengths that both ends know.
+// Channels between ranks, also two between the same ones and those of a rank to itself, and in each
+// round pieces of lengths that both ends know.
 struct Case {
     struct Pair {
         int first, second, tag;
@@ -56,7 +57,8 @@ struct End {
     bool is_first;
 };
 
-// Rounds whose messages are queued without ever waiting for the device. Returns the ways of the channels.
+// Rounds whose messages are queued without ever waiting for the device. Returns the ways of the
+// channels.
 std::vector<std::string> run_rounds(const Case& c, Communicator& communicator, test::LateDevice& device) {
     constexpr int rounds = 9;
     constexpr std::size_t pieces = 2;
@@ -176,7 +178,8 @@ TEST_F(ConcurrentDeviceMail, SaysWhatIsWrong) {
     EXPECT_THAT(reason(Peers::present, [](Communicator&, DeviceMail&) {}), HasSubstr("\"pigeon\" is no way"));
 }
 
-// A grid that is cut along z, on devices that are late, beside a rank on a processor that has the same halo by messages of the host.
+// A grid that is cut along z, on devices that are late, beside a rank on a processor that has the
+// same halo by messages of the host.
 TEST_F(ConcurrentDeviceMail, BringsHalosBesideProcessors) {
     for (const bool mixed : {false, true}) {
         const GridPartition partition{{4, 3, 9}, {1, 1, 3}, {false, false, true}, {1, 1, 3}};
@@ -212,8 +215,8 @@ TEST_F(ConcurrentDeviceMail, BringsHalosBesideProcessors) {
     }
 }
 
-// A stencil on a ring of cells, of which the edges are computed beside the interior or before it, and travel meanwhile: against the whole ring in
-// plain loops.
+// A stencil on a ring of cells, of which the edges are computed beside the interior or before it,
+// and travel meanwhile: against the whole ring in plain loops.
 class ConcurrentEdges : public ConcurrentDeviceMail, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(ConcurrentEdges, TravelWhileTheInteriorIsComputed) {

@@ -16,7 +16,8 @@
 namespace hone::gather_exchange_test {
 namespace {
 
-// Items with an owner each; every rank has its own and copies of some others', at places of its own choice.
+// Items with an owner each; every rank has its own and copies of some others', at places of its own
+// choice.
 struct Case {
     int ranks = 1;
     std::vector<int> owner;

@@ -17,7 +17,8 @@ namespace {
 
 using Cells = std::array<std::int64_t, 3>;
 
-// A grid whose cells know where they are, cut at random, with rows that are padded and axes that need not be in memory as they are counted.
+// A grid whose cells know where they are, cut at random, with rows that are padded and axes that
+// need not be in memory as they are counted.
 struct Case {
     GridPartition partition;
     int layers = 1;
@@ -44,7 +45,8 @@ Case random_case(std::mt19937& random, int dimensions) {
     return result;
 }
 
-// Of a field whose halo is complete: after it is spoilt one layer comes back, and the others stay as they are.
+// Of a field whose halo is complete: after it is spoilt one layer comes back, and the others stay
+// as they are.
 void check_fewer_layers(const Case& c, Communicator& communicator, HaloExchange& halo, const HaloLayout& layout, std::vector<std::int64_t>& field) {
     const std::vector<std::int64_t> whole = field;
     const auto block = c.partition.block(communicator.rank());
@@ -76,8 +78,8 @@ void check_fewer_layers(const Case& c, Communicator& communicator, HaloExchange&
     EXPECT_EQ(wrong, 0) << "words of rank " << communicator.rank();
 }
 
-// One rank's part: own cells have their numbers, all others are poisoned; after the exchange exactly the layers beyond cut faces have their numbers,
-// too.
+// One rank's part: own cells have their numbers, all others are poisoned; after the exchange
+// exactly the layers beyond cut faces have their numbers, too.
 void check_rank(const Case& c, Communicator& communicator, Backend& backend) {
     constexpr std::int64_t poison = -7;
     constexpr int fields = 2;

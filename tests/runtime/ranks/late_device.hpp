@@ -11,8 +11,9 @@
 
 namespace hone::test {
 
-/// Looks like a GPU from outside: each stream is a queue, which a thread of its own works off whenever it likes, with pauses drawn at random. Memory
-/// is the host's. Events of its peers are as CUDA's: who waits for one that was never recorded does not wait.
+/// Looks like a GPU from outside: each stream is a queue, which a thread of its own works off
+/// whenever it likes, with pauses drawn at random. Memory is the host's. Events of its peers are as
+/// CUDA's: who waits for one that was never recorded does not wait.
 class LateDevice final : public Backend {
   public:
     /// What its peers are like.

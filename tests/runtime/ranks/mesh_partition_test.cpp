@@ -63,10 +63,12 @@ TEST(MeshPartition, GivesRanksWorkAsTheirSpeedsAndCutsLittle) {
                 EXPECT_EQ(ranks, partition_items(items, speeds, cutter));
                 const std::vector<double> work = work_of_ranks(items, ranks, speeds.size());
                 const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-                // METIS may be three percent off, and an item is one in a thousand; bisection adds half an item's work at each of three cuts.
+                // METIS may be three percent off, and an item is one in a thousand; bisection adds
+                // half an item's work at each of three cuts.
                 for (std::size_t rank = 0; rank < work.size(); ++rank)
                     EXPECT_NEAR(work[rank], all * speeds[rank] / sum, 0.04 * all / static_cast<double>(speeds.size()) + 6);
-                // Eight cubes of 4^3 and 8 x 4 x 4 cells have 2 (64 + 2 * 128) = 640 cells' faces between them, both ways. Twice that is cut badly.
+                // Eight cubes of 4^3 and 8 x 4 x 4 cells have 2 (64 + 2 * 128) = 640 cells' faces
+                // between them, both ways. Twice that is cut badly.
                 EXPECT_LE(words_cut(items, ranks), 2 * 640);
             }
     }

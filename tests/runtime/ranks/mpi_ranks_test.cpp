@@ -1,4 +1,5 @@
-// Ranks in processes. Each test starts this very program under mpirun, with a filter that leaves that test alone; there it is a rank.
+// Ranks in processes. Each test starts this very program under mpirun, with a filter that leaves
+// that test alone; there it is a rank.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -110,8 +111,8 @@ TEST_F(MpiRanks, AKilledRankEndsAllWithItsName) {
     EXPECT_THAT(result.output, HasSubstr("Killed"));
 }
 
-// Processes that share one GPU by CUDA IPC, or have one each, as far as a driver can be had without one: the memory of each is really mapped by the
-// others.
+// Processes that share one GPU by CUDA IPC, or have one each, as far as a driver can be had without
+// one: the memory of each is really mapped by the others.
 TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
     if (is_rank())
         be_a_rank([](Communicator& communicator) {
@@ -124,7 +125,8 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
             machine.state().devices = size;
             const auto device = machine.backend(std::getenv("HONE_TEST_APART") != nullptr ? communicator.rank() : 0);
             {
-                // Everybody's two words, in the order of ranks, of which each rank has its own; more fields from round to round.
+                // Everybody's two words, in the order of ranks, of which each rank has its own;
+                // more fields from round to round.
                 DeviceArray field(*device, 2 * size * static_cast<std::int64_t>(sizeof(std::uint64_t)));
                 std::vector<GatherLink> links;
                 std::vector<DeviceMail::Channel> channels;
@@ -167,7 +169,8 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
         }
 }
 
-// A device that waits for the flag of a rank that is gone waits for ever: its process has to be ended all the same, with the name of who is gone.
+// A device that waits for the flag of a rank that is gone waits for ever: its process has to be
+// ended all the same, with the name of who is gone.
 TEST_F(MpiRanks, ARankKilledWhileDevicesAwaitItsFlagEndsAll) {
     if (is_rank())
         be_a_rank([](Communicator& communicator) -> int {

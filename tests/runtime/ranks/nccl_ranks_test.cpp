@@ -22,7 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A sum of each word, and messages around the ring in both directions, of which two ranks have both with each other: only tags tell them apart.
+// A sum of each word, and messages around the ring in both directions, of which two ranks have both
+// with each other: only tags tell them apart.
 void check(Communicator& communicator, Backend& device, NcclRanks& nccl) {
     const int rank = communicator.rank(), size = communicator.size(), next = (rank + 1) % size, last = (rank + size - 1) % size;
     std::array<double, 3> words{1.5 + rank, -2.0 * rank, 1e6}, expected{};

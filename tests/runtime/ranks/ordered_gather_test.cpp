@@ -50,8 +50,9 @@ TEST(SumByHalves, RoundsLittleHoweverManyValuesThereAre) {
         std::vector<double> values(count);
         long double exact = 0;
         for (double& value : values) exact += value = one(random);
-        // A value takes part in 32 additions one after another and in one more for each halving, and each rounds by 2^-53 of its result; the sum in
-        // long double, 2^11 times as exact, stands for the exact one. One after another, 10^6 values round by some hundred 2^-53.
+        // A value takes part in 32 additions one after another and in one more for each halving,
+        // and each rounds by 2^-53 of its result; the sum in long double, 2^11 times as exact,
+        // stands for the exact one. One after another, 10^6 values round by some hundred 2^-53.
         const double additions = 32 + (count > 32 ? std::ceil(std::log2(static_cast<double>(count) / 32)) : 0);
         EXPECT_LE(std::abs(static_cast<double>(sum_by_halves(values) - exact)), (additions + 1) * 0x1p-53 * static_cast<double>(exact)) << count;
     }

@@ -23,7 +23,8 @@ class PeerWordsTest : public ::testing::Test {
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
 };
 
-// One rank's launch after the other, in several blocks: flags of all ranks but the one that is launched are there already, so that none waits.
+// One rank's launch after the other, in several blocks: flags of all ranks but the one that is
+// launched are there already, so that none waits.
 TEST_F(PeerWordsTest, KernelStoresIntoAllBoxesAndSaysSo) {
     if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     const auto seed = std::random_device{}();
@@ -82,7 +83,8 @@ TEST_F(PeerWordsTest, KernelCompilesForGpus) {
     EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
 }
 
-// Ranks in threads could not end a kernel that waits for one that failed, so they have no such way; nor have words of odd lengths.
+// Ranks in threads could not end a kernel that waits for one that failed, so they have no such way;
+// nor have words of odd lengths.
 TEST_F(PeerWordsTest, IsForProcessesAlone) {
     run_thread_ranks(2, [&](Communicator& communicator) {
         test::LateDevice device(*backend_, static_cast<unsigned>(communicator.rank()));

@@ -4,8 +4,8 @@
 
 namespace hone::test {
 
-/// What every communicator promises, checked with random bytes by each of its ranks. Throws Error for what does not hold. The seed must be the same
-/// on all ranks.
+/// What every communicator promises, checked with random bytes by each of its ranks. Throws Error
+/// for what does not hold. The seed must be the same on all ranks.
 void check_messages(Communicator& communicator, unsigned seed);
 void check_collectives(Communicator& communicator, unsigned seed);
 

@@ -156,16 +156,18 @@ TEST(OnlinePolicy, WithNoiseItEndsCloseToTheBestAndSavesTime) {
         EXPECT_TRUE(progress.settled);
         EXPECT_LE(landscape.cost(progress.incumbent), 1.03 * best_of(landscape));
         const double without = landscape.cost(progress.first) * static_cast<double>(progress.steps);
-        // What the first configuration would have taken goes by a product of ratios, one for each configuration that was adopted, of medians of a
-        // period. A median of n samples that are uniform within the noise deviates by noise / sqrt(n + 2); two for each ratio, and one for today's
-        // pace.
+        // What the first configuration would have taken goes by a product of ratios, one for each
+        // configuration that was adopted, of medians of a period. A median of n samples that are
+        // uniform within the noise deviates by noise / sqrt(n + 2); two for each ratio, and one for
+        // today's pace.
         const int medians = 2 * progress.adopted + 1;
         const double deviation = noise * std::sqrt(medians / (OnlineRules{}.sampling.period + 2.0));
         EXPECT_NEAR(progress.saved, without - simulation.seconds, 3 * deviation * without);
     }
 }
 
-// Random landscapes and applications of these seeds: all of them in the slow tests, some in the quick ones.
+// Random landscapes and applications of these seeds: all of them in the slow tests, some in the
+// quick ones.
 void expect_regret_within_its_bound(std::uint64_t seeds) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         SCOPED_TRACE(seed);
@@ -279,7 +281,8 @@ TEST(OnlinePolicy, NoiseAndASingleInterruptionAreNoDrift) {
 }
 
 TEST(OnlinePolicy, ASlowDriftFavoursNeitherTheEarlyNorTheLate) {
-    // The device gets faster by a factor of two while candidates are tried: the last of them would win if times were compared as they are.
+    // The device gets faster by a factor of two while candidates are tried: the last of them would
+    // win if times were compared as they are.
     const SearchSpace space({{"n", "", numbers({0, 1, 2, 3, 4, 5, 6, 7})}}, {}, {{"n", std::int64_t{0}}});
     OnlinePolicy policy(space, find_strategy("exhaustive"), 1, 0, {.evaluations = 0});
     double pace = 1;

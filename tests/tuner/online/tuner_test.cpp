@@ -34,7 +34,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// An application that adds 3 x to y in every step. Every configuration's arithmetic is the same, so the result is, too: to the last bit.
+/// An application that adds 3 x to y in every step. Every configuration's arithmetic is the same,
+/// so the result is, too: to the last bit.
 class SlowOnlineTuner : public testing::Test {
   protected:
     SlowOnlineTuner() : cache(folder.path() / "cache"), backend(make_backend("cpu", cache)) {
@@ -189,7 +190,8 @@ TEST_F(SlowOnlineTuner, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
     EXPECT_EQ(tuned.report().progress.steps, 40);
 }
 
-/// The state that hung: the job in the background disturbs the application's steps, which may lose nothing, so it stands still for ever.
+/// The state that hung: the job in the background disturbs the application's steps, which may lose
+/// nothing, so it stands still for ever.
 TEST_F(SlowOnlineTuner, EndsAtOnceWhenItsJobStandsStill) {
     settings.rules.bound = 1e-12;
     for (const bool by_destructor : {false, true}) {

@@ -1,5 +1,6 @@
-// What a neighbour's results are worth, on two recorded spaces: the same kernel, published for GPUs of two makers, with different values and, in
-// part, different tunables. So these are far neighbours; what they save is a lower bound for another order or size on one device.
+// What a neighbour's results are worth, on two recorded spaces: the same kernel, published for GPUs
+// of two makers, with different values and, in part, different tunables. So these are far
+// neighbours; what they save is a lower bound for another order or size on one device.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Measured spaces in all formats: what is read, what is refused, and that everything comes back when written.
+// Measured spaces in all formats: what is read, what is refused, and that everything comes back
+// when written.
 #include "tuner/replay/recorded_space.hpp"
 
 #include <fmt/format.h>
@@ -164,7 +165,8 @@ TEST(RecordedSpace, T4WithoutATimeIsRefused) {
     EXPECT_THAT(error_of(R"({"results": []})"), HasSubstr("there are no results"));
 }
 
-// What Kernel Tuner 1.5 writes: the objective is a list, an invalid configuration has an error and no time.
+// What Kernel Tuner 1.5 writes: the objective is a list, an invalid configuration has an error and
+// no time.
 TEST(RecordedSpace, ReadsTheCacheOfACurrentKernelTuner) {
     std::string text = header;
     text.replace(text.find("\"time\""), 6, "[\n\"time\"\n]");
@@ -230,7 +232,8 @@ TEST(RecordedSpace, AByteOrderMarkIsPassedOver) {
     EXPECT_THAT(error_of("\xff\xfe{"), HasSubstr("some.json: it is UTF-16; save it as UTF-8"));
 }
 
-// Units of times are the metadata's where a measurement names none, whichever comes first in the file.
+// Units of times are the metadata's where a measurement names none, whichever comes first in the
+// file.
 TEST(RecordedSpace, T4TakesTheUnitOfItsMetadata) {
     const auto results = [](const std::string& name, const std::string& unit) {
         return fmt::format(R"("results": [{{"configuration": {{"a": 1}}, "times": {{"compilation": 7}}, "invalidity": "correct", "correctness": 1, )"
@@ -350,7 +353,8 @@ TEST(RecordedSpace, WhatIsWrittenForKernelTunerComesBack) {
     EXPECT_EQ(kernel_tuner_text(again, built_in_families()), text) << "nor does a second time change anything";
 }
 
-// Kernel Tuner refuses null, compares a list with its user's problem_size, and takes "callable" for whoever gives a function.
+// Kernel Tuner refuses null, compares a list with its user's problem_size, and takes "callable" for
+// whoever gives a function.
 TEST(RecordedSpace, WhatIsWrittenForKernelTunerHasAProblemSize) {
     const auto written = [](const std::string& kernel, const std::string& size) {
         const RecordedSpace space({.name = "x", .kernel = kernel, .problem_size = size}, {{"a", {"1"}}}, {{0, 1.0, measurement(1.0, {})}});

@@ -1,4 +1,5 @@
-// The simulator against what is known exactly, and the default strategy against the bars that it has to clear.
+// The simulator against what is known exactly, and the default strategy against the bars that it
+// has to clear.
 #include "tuner/replay/simulation.hpp"
 
 #include <fmt/format.h>
@@ -107,7 +108,8 @@ TEST(RandomBaseline, GivesThePublishedFractionsAndCounts) {
     }
 }
 
-// Random search, simulated, against its exact distribution: the simulator as a whole. Fixed seed; the bounds are five standard errors.
+// Random search, simulated, against its exact distribution: the simulator as a whole. Fixed seed;
+// the bounds are five standard errors.
 TEST(SlowSimulation, RandomSearchDoesWhatItsDistributionSays) {
     SimulationSettings settings;
     settings.repetitions = 200;
@@ -210,7 +212,8 @@ TEST(Simulation, StopsWhenItIsTold) {
 
 // --- scoring, on curves made by hand
 
-// The score of draws with replacement: the mean best of k draws is the integral of (part that is worse)^k over the costs.
+// The score of draws with replacement: the mean best of k draws is the integral of (part that is
+// worse)^k over the costs.
 double with_replacement(const RecordedSpace& space, const RandomBaseline& baseline) {
     const auto n = static_cast<double>(space.costs().size());
     double sum = 0;
@@ -274,8 +277,8 @@ TEST(Scoring, ASimulationThatIsTooShortSaysHowFarItsScoreGoes) {
     EXPECT_EQ(evaluations_for_score(baseline, 100'000, 1), 100'000);
 }
 
-// The score is the mean of the repetitions' own: its interval covers the true one in 95 of 100 experiments. Fixed seed; 88 to 99 are four standard
-// errors.
+// The score is the mean of the repetitions' own: its interval covers the true one in 95 of 100
+// experiments. Fixed seed; 88 to 99 are four standard errors.
 TEST(Scoring, ItsIntervalCoversTheTrueScoreAsOftenAsItSays) {
     const RecordedSpace& space = own_spaces()[0];
     const RandomBaseline baseline(space);
@@ -290,7 +293,8 @@ TEST(Scoring, ItsIntervalCoversTheTrueScoreAsOftenAsItSays) {
                 const double drawn = space.cost(space.members()[random.index(space.members().size())]);
                 best.push_back(best.empty() ? drawn : std::min(best.back(), drawn));
             }
-        // Draws with replacement, so that the repetitions are independent: their true score is the mean over very many.
+        // Draws with replacement, so that the repetitions are independent: their true score is the
+        // mean over very many.
         const Score scored = score(curves(std::move(repetitions)), baseline);
         ASSERT_GT(scored.error, 0);
         if (std::abs(scored.value - with_replacement(space, baseline)) <= scored.error) ++covered;
@@ -303,7 +307,8 @@ TEST(Scoring, ItsIntervalCoversTheTrueScoreAsOftenAsItSays) {
 // Two valleys, at 0 and at 9; between them the costs rise.
 TEST(StuckAt, NamesTheLocalOptimumAndWhatSetsItApart) {
     std::vector<RecordedConfiguration> configurations;
-    // Two parameters; every row of the second is worse by 1, the best values of the first are 0 and, a tenth worse, 9.
+    // Two parameters; every row of the second is worse by 1, the best values of the first are 0
+    // and, a tenth worse, 9.
     for (std::int64_t index = 0; index < 30; ++index) {
         const double cost = index / 3 == 0 && index % 3 == 0 ? 1.0 : index / 3 == 9 && index % 3 == 2 ? 1.1 : 2.0 + static_cast<double>(index % 3);
         configurations.push_back({index, cost, measurement(cost, {})});
@@ -362,8 +367,8 @@ TEST(Simulation, RunsEndWhenTheirModelSeesNothingLeftToGain) {
 
 // --- the bars
 
-// A tuner that needs no choice has to be good on spaces that nobody chose for it: 0.94 and 0.98 of the optimum after 100 and 200 evaluations, ahead
-// of random search on each space.
+// A tuner that needs no choice has to be good on spaces that nobody chose for it: 0.94 and 0.98 of
+// the optimum after 100 and 200 evaluations, ahead of random search on each space.
 TEST(SlowDefaultStrategy, ClearsTheBarsOnTheLargeSpaces) {
     if (large_spaces().empty()) GTEST_SKIP() << test::no_community_spaces;
     SimulationSettings settings;

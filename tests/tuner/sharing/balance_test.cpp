@@ -1,4 +1,5 @@
-// The balancer over two backends of the processor: what it measures, verifies and writes down. Which share it finds depends on the machine.
+// The balancer over two backends of the processor: what it measures, verifies and writes down.
+// Which share it finds depends on the machine.
 #include "tuner/sharing/balance.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The balancer against thousands of random cost models: how soon it stands where it should, what it loses there, and whether it stays.
+// The balancer against thousands of random cost models: how soon it stands where it should, what it
+// loses there, and whether it stays.
 #include "tuner/sharing/load_balancer.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,8 @@ struct Costs {
         const bool shared = first_units > 0 && first_units < units;
         return std::max(side(0, first_units), side(1, first_units)) + (shared ? overhead : 0);
     }
-    // By looking around where the two lines cross, and at the ends: the step is convex between them.
+    // By looking around where the two lines cross, and at the ends: the step is convex between
+    // them.
     std::int64_t best() const {
         const double crossing = (a[1] - a[0] + b[1] * static_cast<double>(units)) / (b[0] + b[1]);
         const std::int64_t last = (units - 1) / granularity * granularity;
@@ -48,8 +50,9 @@ class RandomCosts {
   public:
     explicit RandomCosts(std::uint64_t seed) : engine_(seed) {}
 
-    // Units from 1 to a million, granularity up to 64; optimum (without constant parts) anywhere, at 1 %, at 99 %, or down to 0.1 %; launch and
-    // transfer up to half a balanced step, exchange up to a fifth.
+    // Units from 1 to a million, granularity up to 64; optimum (without constant parts) anywhere,
+    // at 1 %, at 99 %, or down to 0.1 %; launch and transfer up to half a balanced step, exchange
+    // up to a fifth.
     Costs operator()() {
         Costs costs;
         costs.units = std::llround(std::exp(uniform(0, std::log(1e6))));
@@ -65,7 +68,8 @@ class RandomCosts {
         return costs;
     }
 
-    // Times of a period of 40 steps, each with that much noise: a median's standard error is 1.2533 / sqrt(40) of a step's.
+    // Times of a period of 40 steps, each with that much noise: a median's standard error is 1.2533
+    // / sqrt(40) of a step's.
     SharedTimes period(const Costs& costs, std::int64_t units, double step_noise) {
         return measured(costs, units, step_noise * 1.2533 / std::sqrt(40));
     }
@@ -83,7 +87,8 @@ class RandomCosts {
     std::mt19937_64 engine_;
 };
 
-// A share within 1 % (and the grid) of the best, or one as good: where sharing gains about nothing, shares far apart cost the same.
+// A share within 1 % (and the grid) of the best, or one as good: where sharing gains about nothing,
+// shares far apart cost the same.
 bool as_good_as_the_best(const Costs& costs, std::int64_t units) {
     const std::int64_t best = costs.best();
     // Less than 1 % is not asked of two devices: 1 / (1 - 0.01).
@@ -115,8 +120,9 @@ TEST_F(LoadBalancerTest, FindsTheBestOfLinearCostsInFourPeriodsAndStaysThere) {
     }
 }
 
-// Steps with 5 % noise in periods of 40. The estimate of the best share then errs by a quarter of a percent (one standard deviation) after six
-// periods, so nearly every model must be there; those that are not lie where a tiny difference of times decides between two shares far apart.
+// Steps with 5 % noise in periods of 40. The estimate of the best share then errs by a quarter of a
+// percent (one standard deviation) after six periods, so nearly every model must be there; those
+// that are not lie where a tiny difference of times decides between two shares far apart.
 TEST_F(LoadBalancerTest, FindsItInSixPeriodsWithFivePercentNoise) {
     int off = 0;
     double worst = 0;
@@ -134,7 +140,8 @@ TEST_F(LoadBalancerTest, FindsItInSixPeriodsWithFivePercentNoise) {
 TEST_F(LoadBalancerTest, KnowsWhenOneDeviceShouldDoItAll) {
     for (int i = 0; i < 1000; ++i) {
         Costs costs = random_();
-        // A second device that does not finish one granule before the first one is done with everything.
+        // A second device that does not finish one granule before the first one is done with
+        // everything.
         costs.a[1] = 1.5 * costs.step(costs.units);
         LoadBalancer balancer({.units = costs.units, .granularity = costs.granularity});
         for (int period = 1; period <= 4; ++period) balancer.tell(random_.period(costs, balancer.units(), 0));
@@ -158,7 +165,8 @@ TEST_F(LoadBalancerTest, TimesBothEndPointsFirst) {
     EXPECT_EQ(balancer.units(), 75) << "the third period shares by speed";
 }
 
-// What the disturbed time leads to may agree with all that is timed afterwards (a share of one granule, say): in one model of a hundred thousand.
+// What the disturbed time leads to may agree with all that is timed afterwards (a share of one
+// granule, say): in one model of a hundred thousand.
 TEST_F(LoadBalancerTest, TimesAnEndPointAgainThatSomethingDisturbed) {
     int led_astray = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -170,7 +178,8 @@ TEST_F(LoadBalancerTest, TimesAnEndPointAgainThatSomethingDisturbed) {
             balancer.tell(times);
         }
         const double disturbed = costs.step(balancer.units()) / costs.step(costs.best());
-        // Where sharing is in vain already, it is the other end that was timed wrongly, and nothing contradicts it.
+        // Where sharing is in vain already, it is the other end that was timed wrongly, and nothing
+        // contradicts it.
         const double alone = costs.step(i % 2 == 0 ? 0 : costs.units);
         EXPECT_LE(disturbed, std::max(1.011, 1.011 * alone / costs.step(costs.best()))) << "model " << i << " of seed " << seed_;
         const bool shared = balancer.units() != 0 && balancer.units() != costs.units;
@@ -193,7 +202,8 @@ TEST_F(LoadBalancerTest, DoesNotMoveForLessThanTheMoveCosts) {
         LoadBalancer balancer({.units = 1000, .granularity = 1, .seconds_per_moved_unit = 1e-3});
         for (int period = 1; period <= 4; ++period) balancer.tell(random_.period(costs, balancer.units(), 0));
         EXPECT_EQ(balancer.units(), 750);
-        // From now on the first device is twice as slow: a gain of 0.6 ms a step for 150 units, which cost 150 ms.
+        // From now on the first device is twice as slow: a gain of 0.6 ms a step for 150 units,
+        // which cost 150 ms.
         Costs slower = costs;
         slower.b[0] *= 2;
         balancer.set_remaining_steps(remaining);
@@ -295,8 +305,9 @@ TEST_F(LoadBalancerTest, RefusesTimesThatAreNone) {
 
 using SlowLoadBalancer = LoadBalancerTest;
 
-// After it settled, fifty periods: with the noise of a period's times below the least gain it asks for, a move is a matter of several standard
-// deviations; two of them, which an oscillation begins with, are next to never seen, and more than ten, which an oscillation goes on to, hardly ever:
+// After it settled, fifty periods: with the noise of a period's times below the least gain it asks
+// for, a move is a matter of several standard deviations; two of them, which an oscillation begins
+// with, are next to never seen, and more than ten, which an oscillation goes on to, hardly ever:
 // with 30 % noise in one model of ten thousand.
 TEST_F(SlowLoadBalancer, DoesNotOscillate) {
     for (const auto& [noise, twice_at_most] : {std::pair{0.05, models / 100}, std::pair{0.3, models / 20}}) {

@@ -1,5 +1,6 @@
-// What it costs a search that forms do not have all tunables: the measured spaces of tests/spaces as today's families have them, unions of forms, and
-// the same members as one flat product, in which a tunable that a form does not have keeps its first value.
+// What it costs a search that forms do not have all tunables: the measured spaces of tests/spaces
+// as today's families have them, unions of forms, and the same members as one flat product, in
+// which a tunable that a form does not have keeps its first value.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

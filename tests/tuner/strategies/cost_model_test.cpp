@@ -42,7 +42,8 @@ double share(const CostModel& model, const std::vector<std::size_t>& tunables) {
     return 0;
 }
 
-// log cost = sin(a) + 2 [b = 4] + 0.5 a' b', known everywhere: the shares are those of the textbook's decomposition, computed here by sums over all.
+// log cost = sin(a) + 2 [b = 4] + 0.5 a' b', known everywhere: the shares are those of the
+// textbook's decomposition, computed here by sums over all.
 TEST(CostModel, SharesAreThoseOfTheAnalysisOfVarianceWhereAllIsMeasured) {
     const SearchSpace space = space_of({{1, 2, 4, 8}, {1, 4, 16}, {1, 2, 3}});
     std::mt19937 random(std::random_device{}());

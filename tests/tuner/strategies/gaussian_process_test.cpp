@@ -40,7 +40,8 @@ double dot(const Vector& a, const Vector& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// The textbook's formulas for costs that are all known (Rasmussen and Williams, 2006, equations 2.25, 2.26 and 2.42 with a constant).
+/// The textbook's formulas for costs that are all known (Rasmussen and Williams, 2006, equations
+/// 2.25, 2.26 and 2.42 with a constant).
 struct Textbook {
     Textbook(const MemberKernel& kernel, const std::vector<std::size_t>& rows, const Vector& values) : kernel_(kernel), rows_(rows) {
         for (const std::size_t a : rows) {
@@ -85,8 +86,9 @@ class GaussianProcesses : public testing::Test {
         for (std::size_t i = 0; i < rows_.size(); ++i) values_.push_back(random_.real() - 7);
     }
 
-    /// In double precision the two agree to about 1e-16 over the smallest eigenvalue, which is at least the noise of 1e-2; the pool is kept in single
-    /// precision, and 20 rows of rounding of 6e-8 over 1e-2 remain below this.
+    /// In double precision the two agree to about 1e-16 over the smallest eigenvalue, which is at
+    /// least the noise of 1e-2; the pool is kept in single precision, and 20 rows of rounding of
+    /// 6e-8 over 1e-2 remain below this.
     static constexpr double tolerance = 2e-4;
 
     const std::uint64_t seed_ = std::random_device{}();
@@ -162,7 +164,8 @@ TEST_F(GaussianProcesses, EqualCostsLeaveTheLessKnownLessCertain) {
     EXPECT_NEAR(process.expect(1).deviation / process.expect(0).deviation / ratio, 1, 1e-3);
 }
 
-// Each of the lower half predicted from all others by the textbook, one at a time, with the mean and the variance of all.
+// Each of the lower half predicted from all others by the textbook, one at a time, with the mean
+// and the variance of all.
 TEST_F(GaussianProcesses, ErrorsGreaterThanExpectedWidenDeviations) {
     for (const double spread : {0.0, 3.0}) {  // with 3 the covariance explains little: outliers among the lower values
         std::sort(values_.begin(), values_.end());
@@ -206,8 +209,8 @@ TEST_F(GaussianProcesses, AFailureSaysNothingOfTheCostsAndIsExpectedNearby) {
     process.tell(rows_.size(), std::numeric_limits<double>::infinity());
     EXPECT_EQ(process.expect(0).mean, before.mean);
     EXPECT_EQ(before.failure, 0);
-    // As a textbook's process of ones where a member failed and zeros elsewhere, about zero. Where it failed itself, at least a twentieth of the
-    // noise is left to explain by that.
+    // As a textbook's process of ones where a member failed and zeros elsewhere, about zero. Where
+    // it failed itself, at least a twentieth of the noise is left to explain by that.
     rows_.push_back(pool_.front());
     Vector failures(rows_.size(), 0.0);
     failures.back() = 1;

@@ -8,7 +8,8 @@
 namespace hone::member_kernel_test {
 namespace {
 
-// A space of one tunable, all of whose values are members, with the covariance of the first value and each other.
+// A space of one tunable, all of whose values are members, with the covariance of the first value
+// and each other.
 std::vector<double> covariances(const std::vector<Value>& values) {
     const SearchSpace space({{"t", "", values}}, {}, {{"t", values.front()}});
     std::vector<std::int64_t> members(values.size());
@@ -52,7 +53,8 @@ TEST(MemberKernel, TellsPowersOfTwoFromOtherSizes) {
     EXPECT_EQ(kernel.rates()[5], 0) << "all of a list are: its order says as much";
 }
 
-// Costs that only depend on whether the tile is a power of two, of a space where its size and alignment say something else.
+// Costs that only depend on whether the tile is a power of two, of a space where its size and
+// alignment say something else.
 TEST(MemberKernel, LearnsThatPowersOfTwoMatter) {
     const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 5, 6, 7, 8})}, {"block", "", numbers({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})}},
                             {}, {{"tile", 1}, {"block", 1}});
@@ -76,7 +78,8 @@ TEST(MemberKernel, OneValueSaysNothingOfTheRates) {
     MemberKernel kernel(space, geometry);
     kernel.set_rate(0, 40);
     fit(kernel, std::vector<std::size_t>{3}, std::vector<double>{1.5});
-    // They are in the middle of the prior, which grows from 1 to 8 times the usual rates over 80 values.
+    // They are in the middle of the prior, which grows from 1 to 8 times the usual rates over 80
+    // values.
     for (std::size_t which = 0; which < kernel.rates().size(); ++which)
         EXPECT_DOUBLE_EQ(kernel.rates()[which], (1 + 7.0 / 80) * kernel.usual_rates()[which]) << which;
 }

@@ -40,7 +40,8 @@ class CandidateBenchTest : public testing::Test {
     Config config(const std::string& text) const { return family.space(problem, backend->device().limits).parse(text); }
 };
 
-// The family works in place: every timed step adds to y. So the second verification only holds if the inputs are restored.
+// The family works in place: every timed step adds to y. So the second verification only holds if
+// the inputs are restored.
 TEST_F(CandidateBenchTest, EveryCandidateStartsFromTheSameInputs) {
     CandidateBench bench(*backend, family, problem, seed);
     for (const char* storage : {"literal", "table", "prepared", "literal"}) {

@@ -191,8 +191,8 @@ TEST_F(CompilePoolTest, CompilersOfFurtherCommandsAreNotHeld) {
     EXPECT_NE(state_of(pool.children()[1]->pid()), 'T');
 }
 
-/// A compiler that never ends but for the probe (runtime/cpu/host_compiler.cpp), and neither does the program that it starts; both leave their
-/// numbers in a folder.
+/// A compiler that never ends but for the probe (runtime/cpu/host_compiler.cpp), and neither does
+/// the program that it starts; both leave their numbers in a folder.
 class EndlessCompiler {
   public:
     /// Asks for the compiler that serves the probe before it takes its place.

@@ -1,4 +1,5 @@
-// The tuning worker on a real GPU: what a faulty kernel does to its context stays with its candidate. Skipped, saying why, where there is no GPU.
+// The tuning worker on a real GPU: what a faulty kernel does to its context stays with its
+// candidate. Skipped, saying why, where there is no GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,11 +132,13 @@ TEST_F(GpuWorkerEvaluator, TellsTheStateOfTheDeviceAndTheEnergyOfAStep) {
     EXPECT_GT(outcome.device->sm_megahertz.value_or(0), 100);
     EXPECT_GT(outcome.device->temperature_celsius.value_or(0), 10);
     ASSERT_TRUE(outcome.energy) << source->detail;
-    // Between the least that any board draws and more than any: units would be wrong by powers of ten.
+    // Between the least that any board draws and more than any: units would be wrong by powers of
+    // ten.
     EXPECT_GT(outcome.energy->watts, 5) << source->detail;
     EXPECT_LT(outcome.energy->watts, 3000) << source->detail;
     EXPECT_GT(outcome.energy->idle_watts, 1) << source->detail;
-    // The stretch under the meter and the sampling period are the same steps: joules are watts times seconds, up to clocks and gaps between batches.
+    // The stretch under the meter and the sampling period are the same steps: joules are watts
+    // times seconds, up to clocks and gaps between batches.
     const double seconds = outcome.energy->joules.median / outcome.energy->watts;
     EXPECT_GT(seconds, 0.5 * outcome.step.median);
     EXPECT_LT(seconds, 3 * outcome.step.median);

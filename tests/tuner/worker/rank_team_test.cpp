@@ -51,7 +51,8 @@ class RankTeamTest : public testing::Test {
 using SlowRankTeam = RankTeamTest;
 using ConcurrentRankTeam = RankTeamTest;
 
-// A coordinator, its pulse and its rank, each in a thread of its own; requests go between the beats.
+// A coordinator, its pulse and its rank, each in a thread of its own; requests go between the
+// beats.
 TEST_F(ConcurrentRankTeam, AsksForWorkersBesideItsPulse) {
     device.limits.target = Target::cuda;
     device.index = 1;
@@ -97,7 +98,8 @@ TEST_F(SlowRankTeam, AnotherKindOfDeviceTakesNoPart) {
     EXPECT_THAT(complaints.front(), HasSubstr("this run's is something else"));
 }
 
-// A GPU that is nowhere: index 0 here, another there, so that both take part; its "worker" answers what it is told.
+// A GPU that is nowhere: index 0 here, another there, so that both take part; its "worker" answers
+// what it is told.
 TEST_F(SlowRankTeam, LinesReachAWorkerAndComeBackUntilItEnds) {
     device.limits.target = Target::cuda;
     device.index = 1;

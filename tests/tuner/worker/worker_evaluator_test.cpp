@@ -89,7 +89,8 @@ TEST_F(SlowWorkerEvaluator, TheCeilingsCanBeMeasuredAmidAProblem) {
 }
 
 TEST_F(SlowWorkerEvaluator, TheCeilingsCanBeMeasuredBeforeAnyProblem) {
-    // A worker's time begins when it is started, not when the machine was: this machine has been up for longer.
+    // A worker's time begins when it is started, not when the machine was: this machine has been up
+    // for longer.
     settings.setup_timeout = 30;
     const auto ceilings = WorkerEvaluator(settings).ceilings();
     ASSERT_TRUE(ceilings);
@@ -97,7 +98,8 @@ TEST_F(SlowWorkerEvaluator, TheCeilingsCanBeMeasuredBeforeAnyProblem) {
 }
 
 TEST_F(SlowWorkerEvaluator, FinalsTakeMoreSamplesThanTheSearch) {
-    // Steps of a few milliseconds, as many samples as asked for: times never lie within so narrow an interval.
+    // Steps of a few milliseconds, as many samples as asked for: times never lie within so narrow
+    // an interval.
     problem = families.parse_problem("axpy precision=f64 n=4000000");
     settings.sampling.period = 30;
     settings.sampling.narrow = 0;
@@ -115,7 +117,8 @@ TEST_F(SlowWorkerEvaluator, FinalsTakeMoreSamplesThanTheSearch) {
 
 TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
     using testing::HasSubstr;
-    // The address sanitizer would turn the candidate's segmentation fault into an ordinary exit of the worker.
+    // The address sanitizer would turn the candidate's segmentation fault into an ordinary exit of
+    // the worker.
     const test::EnvironmentVariable sanitizer("ASAN_OPTIONS", "handle_segv=0");
     WorkerEvaluator evaluator(settings);
     evaluator.begin(problem, seed, 1);

@@ -96,7 +96,8 @@ std::string open_request(const std::string& cache, const std::string& processors
                        threads);
 }
 
-// Starting from a thread that is bound to one processor, as OpenMP binds it where that is asked for.
+// Starting from a thread that is bound to one processor, as OpenMP binds it where that is asked
+// for.
 TEST(WorkerProcessors, KernelsRunOnThoseThatTheWorkerWasTold) {
     const std::vector<int> all = processors().numbers;
     if (all.size() < 2) GTEST_SKIP() << "there is one processor";

@@ -54,7 +54,8 @@ std::string gunzip(std::string_view packed, const std::string& where, std::int64
         if (static_cast<std::int64_t>(text.size()) > most_bytes)
             throw Error(where, fmt::format("unpacked, it has over {} bytes", most_bytes), "use a smaller file");
         if (status == Z_STREAM_END) {
-            // A gzip file may consist of several, one after another; zeros at its end fill up a tape's last block.
+            // A gzip file may consist of several, one after another; zeros at its end fill up a
+            // tape's last block.
             const std::string_view rest(reinterpret_cast<const char*>(stream.z.next_in), stream.z.avail_in);
             if (rest.find_first_not_of('\0') == std::string_view::npos) return text;
             if (!is_gzip(rest)) throw Error(where, fmt::format("{} bytes follow the end of the gzip file", rest.size()), "restore it from a copy");

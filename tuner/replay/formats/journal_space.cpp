@@ -39,7 +39,8 @@ Key parse_key(std::string_view key, const std::string& where) {
 // In columns, what a configuration has of a tunable that its form does not have.
 constexpr std::string_view absent = "absent";
 
-// The tunables of all forms, each once; or of the one form that there is. Throws Error when two configurations of a form have different ones.
+// The tunables of all forms, each once; or of the one form that there is. Throws Error when two
+// configurations of a form have different ones.
 std::vector<std::string> all_names(const std::vector<JournalEntry>& entries, const std::string& file) {
     std::vector<std::string> names;
     std::map<std::string, std::vector<std::string>> of_form;

@@ -47,7 +47,8 @@ bool JsonSlices::skip_string() {
     return false;
 }
 
-// Past a value; false when the text ends before or just behind a number or word, which may have had more digits.
+// Past a value; false when the text ends before or just behind a number or word, which may have had
+// more digits.
 bool JsonSlices::skip_value() {
     int depth = 0;
     while (at_ < all_.size()) {

@@ -6,19 +6,22 @@
 
 namespace hone::inline v0_1 {
 
-/// Walks through a JSON object or array too large for a tree of its own (a measured space has a million values): hands out one member or element
-/// at a time, as text. What is inside is checked by whoever parses the text; here only brackets and strings are followed.
+/// Walks through a JSON object or array too large for a tree of its own (a measured space has a
+/// million values): hands out one member or element at a time, as text. What is inside is checked
+/// by whoever parses the text; here only brackets and strings are followed.
 ///
 ///     JsonSlices members(text, "space.json", '{', 1);
 ///     while (members.next()) if (members.name() == "cache") ... members.text(), members.line() ...
 class JsonSlices {
   public:
-    /// `open` is the bracket that `text` begins with, `line` where it begins in the file. Throws Error when it begins with something else.
+    /// `open` is the bracket that `text` begins with, `line` where it begins in the file. Throws
+    /// Error when it begins with something else.
     JsonSlices(std::string_view text, std::string file, char open, int line);
 
-    /// Goes on to the next member or element; false at the end. Throws Error where the text is neither. A text that ends before its closing bracket
-    /// ends here too: `cut` is true then. Where it ends within a member or element, that one is left out, unless it is an object or array and
-    /// `partial` asks for it as far as it goes.
+    /// Goes on to the next member or element; false at the end. Throws Error where the text is
+    /// neither. A text that ends before its closing bracket ends here too: `cut` is true then.
+    /// Where it ends within a member or element, that one is left out, unless it is an object or
+    /// array and `partial` asks for it as far as it goes.
     bool next(bool partial = false);
     bool cut() const { return cut_; }
 

@@ -197,8 +197,9 @@ class Keys {
         }
     }
 
-    // The values in a key, as the parameters' lists have them; nothing when the key is of others. A text may have commas of its own, so it is looked
-    // for; a number that is spelt otherwise ends at the next comma.
+    // The values in a key, as the parameters' lists have them; nothing when the key is of others. A
+    // text may have commas of its own, so it is looked for; a number that is spelt otherwise ends
+    // at the next comma.
     std::optional<std::vector<std::string>> values(std::string_view key) const {
         std::vector<std::string> written;
         for (std::size_t d = 0; d < texts_.size(); ++d) {
@@ -253,7 +254,8 @@ RecordedColumns read_cache(const Parts& parts, const std::vector<RecordedParamet
     return columns;
 }
 
-// The format's time is the mean of the times. The cost stands for it where it is that but for rounding, so that files come back unchanged.
+// The format's time is the mean of the times. The cost stands for it where it is that but for
+// rounding, so that files come back unchanged.
 std::string time_json(const RecordedConfiguration& configuration) {
     constexpr double rounding = 1e-9;
     const auto& samples = configuration.outcome.samples;
@@ -287,7 +289,8 @@ std::string entry_text(const RecordedSpace& recorded, const RecordedConfiguratio
                               milliseconds_json(outcome.verify_seconds), milliseconds_json(outcome.measure_seconds));
 }
 
-// The extents of a problem of hone's, in the order of its family; 0 is no size, it leaves one to the family.
+// The extents of a problem of hone's, in the order of its family; 0 is no size, it leaves one to
+// the family.
 std::string extents_json(const std::string& kernel, const Families& families) {
     if (!knows(families, kernel.substr(0, kernel.find(' ')))) return "";
     try {

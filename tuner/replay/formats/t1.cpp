@@ -125,7 +125,8 @@ std::string tuple_of(const RecordedSpace& recorded, const std::vector<std::size_
     return "(" + text + (dimensions.size() == 1 ? ",)" : ")");
 }
 
-// A condition that leaves exactly the values that members have together in these dimensions; empty when that is all values.
+// A condition that leaves exactly the values that members have together in these dimensions; empty
+// when that is all values.
 std::string condition_on(const RecordedSpace& recorded, const std::vector<std::size_t>& dimensions) {
     std::set<std::string> tuples;
     std::size_t all = 1;

@@ -8,8 +8,10 @@
 
 namespace hone::inline v0_1 {
 
-// T1, the input format of the autotuning community (https://github.com/odgaard/TuningSchema): ConfigurationSpace with TuningParameters {Name, Type,
-// Values: a list as a Python expression} and Conditions {Parameters, Expression}, and a KernelSpecification, of which hone reads the name only.
+// T1, the input format of the autotuning community (https://github.com/odgaard/TuningSchema):
+// ConfigurationSpace with TuningParameters {Name, Type, Values: a list as a Python expression} and
+// Conditions {Parameters, Expression}, and a KernelSpecification, of which hone reads the name
+// only.
 
 struct T1Space {
     std::string kernel;  ///< its name; may be empty
@@ -17,12 +19,13 @@ struct T1Space {
     bool defaults_are_safe = false;
 };
 
-/// Values and conditions are computed by an evaluator of our own (python_expression.hpp), never by Python. A condition becomes a constraint that is
-/// named by its expression. Throws Error naming `file` and line, also when no configuration meets all conditions among the first `most_tried`.
+/// Values and conditions are computed by an evaluator of our own (python_expression.hpp), never by
+/// Python. A condition becomes a constraint that is named by its expression. Throws Error naming
+/// `file` and line, also when no configuration meets all conditions among the first `most_tried`.
 T1Space parse_t1(std::string_view text, const std::string& file, std::int64_t most_tried = 10'000'000);
 
-/// The parameters of a recorded space, with conditions that leave exactly its members. There are no sources in it: the kernel's name is all that is
-/// said of the kernel.
+/// The parameters of a recorded space, with conditions that leave exactly its members. There are no
+/// sources in it: the kernel's name is all that is said of the kernel.
 std::string t1_text(const RecordedSpace& recorded);
 
 }  // namespace hone::inline v0_1

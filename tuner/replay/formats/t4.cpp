@@ -51,7 +51,8 @@ constexpr std::array<Invalidity, 6> invalidities{{{"correct", Status::measured},
                                                   {"timeout", Status::timed_out},
                                                   {"constraints", Status::launch_failed}}};
 
-// The word of Kernel Tuner for what breaks a rule of the device: its own T4 files call it "constraints".
+// The word of Kernel Tuner for what breaks a rule of the device: its own T4 files call it
+// "constraints".
 constexpr const char* rule_broken = "InvalidConfig";
 
 std::optional<double> per_second(std::string unit) {
@@ -99,7 +100,8 @@ Cost read_cost(const JsonPlace& result, const std::string& time_unit) {
     measurements.fail(wanted.empty() ? "has no time" : "has no " + wanted + ", the objective", "a correct configuration has a measured time");
 }
 
-// The single runs, when the measured time lies among them: files exist where the two have different units.
+// The single runs, when the measured time lies among them: files exist where the two have different
+// units.
 std::vector<double> read_runs(const JsonPlace& times, const Cost& cost) {
     std::vector<double> runs;
     const auto place = times.find("runtimes");

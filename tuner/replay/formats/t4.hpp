@@ -7,14 +7,16 @@
 
 namespace hone::inline v0_1 {
 
-// T4, the results format of the autotuning community (https://github.com/odgaard/TuningSchema; written by KTT and Kernel Tuner among others): one
-// JSON object with schema_version and results, an array of {configuration, times, invalidity, correctness, measurements, objectives}.
+// T4, the results format of the autotuning community (https://github.com/odgaard/TuningSchema;
+// written by KTT and Kernel Tuner among others): one JSON object with schema_version and results,
+// an array of {configuration, times, invalidity, correctness, measurements, objectives}.
 
 /// Whether a text looks like T4 results: an object that has "results".
 bool is_t4(std::string_view text);
 
-/// The cost is the first objective's measurement, which must be a time in any of the units in use: nanoseconds to seconds; `times` have the same
-/// unit. There are no lists of values in this format: they are what the results have. Throws Error naming `file`, line and place.
+/// The cost is the first objective's measurement, which must be a time in any of the units in use:
+/// nanoseconds to seconds; `times` have the same unit. There are no lists of values in this format:
+/// they are what the results have. Throws Error naming `file`, line and place.
 RecordedSpace parse_t4(std::string_view text, const std::string& file, const std::string& name);
 
 /// Times are written in milliseconds.

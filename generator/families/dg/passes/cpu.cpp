@@ -9,8 +9,9 @@
 #include "generator/families/dg/tiling.hpp"
 #include "generator/render.hpp"
 
-// CPU kernels of a stage's passes, as dg_volume's: neighbouring nodes are the lanes of a vector, and a register tile of node vectors x elements is
-// accumulated from operator vectors and broadcast values, which are fields for the volume part and fluxes for the surface part.
+// CPU kernels of a stage's passes, as dg_volume's: neighbouring nodes are the lanes of a vector,
+// and a register tile of node vectors x elements is accumulated from operator vectors and broadcast
+// values, which are fields for the volume part and fluxes for the surface part.
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -38,7 +39,8 @@ Violation spill_violation(const Shape& shape, const std::vector<Pass>& passes, c
     const int accumulators = has_volume(passes) ? std::max(shape.fields, algebra_of(shape, config).accumulators) : shape.fields;
     const int registers_per_vector = (tile.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
     const int needed = accumulators * tile.vectors_per_tile * tile.elements_per_tile * registers_per_vector;
-    // AVX-512 and SVE have 32 vector registers, the others 16; twice that many accumulators still beat reloading operands.
+    // AVX-512 and SVE have 32 vector registers, the others 16; twice that many accumulators still
+    // beat reloading operands.
     const int most = limits.vector_bytes >= 64 ? 64 : 48;
     if (needed <= most) return std::nullopt;
     return fmt::format("{} vector registers for accumulators, at most {} are worth trying", needed, most);
@@ -169,7 +171,8 @@ KernelSource pass_cpu_kernel(Plan plan) {
     return std::move(source);
 }
 
-// What runs untuned: vectors as wide as the processor has them, and sums enough that its multiply-adds need not wait for each other.
+// What runs untuned: vectors as wide as the processor has them, and sums enough that its
+// multiply-adds need not wait for each other.
 std::vector<Assignment> safe_vectors(const Shape& shape, const Limits& limits) {
     std::int64_t lanes = 16 / shape.bytes(), per_block = 8;
     while (lanes < limits.vector_bytes / shape.bytes() && lanes < shape.nodes) lanes *= 2;

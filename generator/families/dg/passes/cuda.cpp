@@ -20,7 +20,8 @@ bool scaled(const Plan& plan, const Pass& pass) {
     return pass.surface && plan.shape.materials;
 }
 
-// A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold copy_width of them.
+// A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold
+// copy_width of them.
 void add_finish(Holes& holes, const Plan& plan, const Pass& pass, bool residual_ahead) {
     holes.emplace_back("residual", Block().line("load(residual, {} + i);", residual_ahead ? "here" : "res + base"));
     holes.emplace_back("scale",
@@ -47,7 +48,8 @@ BlockShape block_shape(const Plan& plan, std::int64_t threads) {
     return {number(plan.config, "elements_per_block"), threads, number(plan.config, "copy_width")};
 }
 
-// A launch that only updates streams through memory, beside others that compute: a tile of theirs would leave it with narrow copies and few threads.
+// A launch that only updates streams through memory, beside others that compute: a tile of theirs
+// would leave it with narrow copies and few threads.
 BlockShape streaming_shape(const Shape& shape) {
     constexpr std::int64_t threads = 256;
     constexpr std::int64_t copies_per_thread = 4;
@@ -103,7 +105,8 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     return flags;
 }
 
-// `text` is what a way has in the template; empty for a pass that only updates, which may have a block of its `own`.
+// `text` is what a way has in the template; empty for a pass that only updates, which may have a
+// block of its `own`.
 Block entry(const Plan& plan, const Pass& pass, PassText text, const std::optional<BlockShape>& own) {
     Flags flags = flags_of(plan, pass, text);
     flags.emplace_back("own_block", own.has_value());

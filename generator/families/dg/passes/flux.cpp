@@ -32,7 +32,8 @@ int amplitudes_of(const Shape& shape) {
 }
 
 int flux_operations(const Shape& shape) {
-    // Differences and the lines of the template; with materials the factor Z+, a sum, a division and a product, otherwise the factor of all.
+    // Differences and the lines of the template; with materials the factor Z+, a sum, a division
+    // and a product, otherwise the factor of all.
     const int lines = !shape.what->maxwell ? 5 + 1 + 1 + 6 : shape.dimension == 2 ? 4 + 4 : 3 * 4 + 5 + 3 * 4 + 3 * 3;
     return shape.fields + lines + (shape.materials ? (shape.what->maxwell && shape.dimension == 3 ? 3 : 1) + 3 : 1);
 }

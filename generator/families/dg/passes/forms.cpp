@@ -5,7 +5,8 @@
 #include "generator/families/dg/matrix_units.hpp"
 #include "generator/families/dg/passes/ways.hpp"
 
-// The forms of families of passes on CUDA devices: each way to make right-hand sides with each fusion.
+// The forms of families of passes on CUDA devices: each way to make right-hand sides with each
+// fusion.
 
 namespace hone::inline v0_1::dg {
 namespace {

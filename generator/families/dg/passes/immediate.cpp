@@ -13,9 +13,10 @@
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
 
-// Low orders, where memory sets the limit. A lane is an element, a warp makes one half of the right-hand sides of its elements, at all nodes or at
-// some, and the coefficients of D and LIFT are immediates of the instructions, so that a multiply-add loads nothing and what the shared memory has to
-// carry is the fields and the fluxes once.
+// Low orders, where memory sets the limit. A lane is an element, a warp makes one half of the
+// right-hand sides of its elements, at all nodes or at some, and the coefficients of D and LIFT are
+// immediates of the instructions, so that a multiply-add loads nothing and what the shared memory
+// has to carry is the fields and the fluxes once.
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -48,7 +49,8 @@ std::vector<Half> halves_of(const Shape& shape) {
     return dg::halves_of(shape, covariant(shape));
 }
 
-// The least odd number of vectors that hold `words`: neighbouring elements, and so neighbouring threads, then lie in different banks.
+// The least odd number of vectors that hold `words`: neighbouring elements, and so neighbouring
+// threads, then lie in different banks.
 int odd_vectors(int words, int width) {
     return ((words + width - 1) / width | 1) * width;
 }
@@ -65,7 +67,8 @@ int field_width(const Shape& shape, int copy_width) {
     return std::gcd(shape.nodes, copy_width);
 }
 
-// Values whose absolute values differ by no more than rounding errors get the mean of these; what would change by more stays as it is.
+// Values whose absolute values differ by no more than rounding errors get the mean of these; what
+// would change by more stays as it is.
 void even_out(std::vector<double>& values) {
     constexpr double noise = 1e-14;
     constexpr double most_change = 8 * 1.1e-16;  // both of the largest value; this one is what bounds on errors do not notice
@@ -93,8 +96,9 @@ void even_out(std::vector<double>& values) {
     }
 }
 
-// An operator's coefficients without the rounding errors of their computation: those that a symmetry of the element makes equal are equal, so that a
-// register can hold one of f64 for many instructions, and those that it makes zero are zero.
+// An operator's coefficients without the rounding errors of their computation: those that a
+// symmetry of the element makes equal are equal, so that a register can hold one of f64 for many
+// instructions, and those that it makes zero are zero.
 class Coefficients {
   public:
     template <typename Entry>
@@ -184,7 +188,8 @@ Nodes nodes_of(const Shape& shape, const ImmediateLayout& layout, int part) {
     return {std::min(part * layout.nodes_per_part, shape.nodes), std::min((part + 1) * layout.nodes_per_part, shape.nodes)};
 }
 
-// `constexpr int name = value, ..., begin = .., end = ..;`: the nodes, and other sizes of a thread's part.
+// `constexpr int name = value, ..., begin = .., end = ..;`: the nodes, and other sizes of a
+// thread's part.
 Block sizes(const std::vector<std::pair<const char*, int>>& named, const Nodes& nodes) {
     std::string line = "constexpr int ";
     for (const auto& [name, value] : named) line += fmt::format("{} = {}, ", name, value);
@@ -228,7 +233,8 @@ std::string first_output(const Shape& shape, const Half& half) {
     return shape.maxwell() ? "(1 - half) * 3" : std::to_string(half.outputs.front());
 }
 
-// Of each output of a half, the component of the directions of the amplitudes; they are coefficients of pieces dg/passes/flux.cu/directions, too.
+// Of each output of a half, the component of the directions of the amplitudes; they are
+// coefficients of pieces dg/passes/flux.cu/directions, too.
 Block components(const Shape& shape, const Half& half) {
     Block block;
     if (shape.maxwell()) {  // E along the tangents, H along those turned by a right angle
@@ -277,7 +283,8 @@ Block kept(const Shape& shape, const Half& half, const Nodes& nodes) {
                                     {"mine", Block().line("real* const mine = results + e * result_row + {} * nodes;", first_output(shape, half))}}));
 }
 
-// What a thread does for its half: one text serves both halves of maxwell_3d. `text(half, nodes)` is that of its part of the nodes.
+// What a thread does for its half: one text serves both halves of maxwell_3d. `text(half, nodes)`
+// is that of its part of the nodes.
 template <typename Text>
 Block of_thread(const Shape& shape, const ImmediateLayout& layout, Text text) {
     const std::vector<Half> halves = halves_of(shape);
@@ -323,7 +330,8 @@ std::int64_t ImmediateLayout::shared_words(const Parts& parts) const {
     return fields + static_cast<std::int64_t>(elements_per_block) * result_row;
 }
 
-// Pairs of node and column that Dr, and likewise Ds and Dt, and LIFT are applied to: coefficients that are not zero.
+// Pairs of node and column that Dr, and likewise Ds and Dt, and LIFT are applied to: coefficients
+// that are not zero.
 int volume_pairs(const Shape& shape) {
     return derivative(shape, 0).nonzeros();
 }
@@ -448,7 +456,8 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     if (layout.amplitudes) text.flags.insert("faces_apart");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
-    // What right-hand sides are added to, a part of which each thread has in registers before it makes them.
+    // What right-hand sides are added to, a part of which each thread has in registers before it
+    // makes them.
     if (pass.update || pass.from_rhs) {
         text.flags.insert("ahead");
         if (!pass.update) text.flags.insert("rhs_ahead");

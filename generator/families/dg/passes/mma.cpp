@@ -6,8 +6,9 @@
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/operands.hpp"
 
-// Warps take tiles of 16 nodes x groups of 8 elements on the matrix units. Fields and fluxes lie in shared memory, side by side where a pass needs
-// both, and right-hand sides in a place of their own.
+// Warps take tiles of 16 nodes x groups of 8 elements on the matrix units. Fields and fluxes lie in
+// shared memory, side by side where a pass needs both, and right-hand sides in a place of their
+// own.
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -48,7 +49,8 @@ struct Tasks {
             return round_up(elements_per_block * (shape.fields * operands.field_row + amplitudes_of(shape) * operands.flux_row), 4);
         return round_up(elements_per_block * shape.fields * operands.place(parts, parts.volume && parts.surface), 4);
     }
-    /// Whether right-hand sides replace the fields: each warp has one task, and keeps what it makes until all are done.
+    /// Whether right-hand sides replace the fields: each warp has one task, and keeps what it makes
+    /// until all are done.
     bool in_place() const { return amplitudes && threads() == tasks() * mma_lanes; }
     int out_words(const Shape& shape) const { return in_place() ? 0 : elements_per_block * shape.words(); }
 };
@@ -171,7 +173,8 @@ void add_mma_operators(Plan& plan) {
                         nodes * (tasks.amplitudes ? products_of_amplitudes(shape, tasks.operands) : tasks.operands.flux_columns));
 }
 
-// Words of what lies in shared memory: fields and fluxes, right-hand sides where these have a place of their own, metric factors.
+// Words of what lies in shared memory: fields and fluxes, right-hand sides where these have a place
+// of their own, metric factors.
 Block places_of_matrix_units(const Plan& plan, const Tasks& tasks, const Pass& pass) {
     const Parts parts = parts_of(pass);
     return Block().line("constexpr int field_words = {}, out_words = {}, factor_words = {};", tasks.place(plan.shape, parts),

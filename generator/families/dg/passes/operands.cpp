@@ -32,8 +32,8 @@ int words_of_frame(const Shape& shape) {
     return round_up(fscale_word(shape) + 1 + (shape.materials ? 1 : 0), 4);
 }
 
-// An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
-// zero where padded.
+// An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients:
+// column by column, nodes of a column side by side, zero where padded.
 template <typename Entry>
 TableSpec table(const char* name, const Shape& shape, int matrices, int columns, int padded_columns, int nodes_padded, Entry entry) {
     TableSpec result{name, static_cast<std::int64_t>(matrices) * padded_columns * nodes_padded, {}};
@@ -130,7 +130,8 @@ TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step) {
     TableSpec table{"LIFT", 0, {}};
     for (const bool odd : {false, true})
         for (int face = 0; face < element.faces(); ++face) {
-            // Rows of the second of two faces that are swapped are those of the first, but for the sign of odd ones.
+            // Rows of the second of two faces that are swapped are those of the first, but for the
+            // sign of odd ones.
             const int image = faces.images[static_cast<std::size_t>(face)], source = std::min(face, image);
             const auto& points =
                 odd && faces.alone(face) ? faces.second[static_cast<std::size_t>(source)] : faces.first[static_cast<std::size_t>(source)];

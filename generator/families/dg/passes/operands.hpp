@@ -7,8 +7,8 @@
 
 namespace hone::inline v0_1::dg {
 
-// Fields and fluxes of a block's elements in shared memory, where tiles of threads and the matrix units read them alike: a row of an element has its
-// nodes, or the points of its faces.
+// Fields and fluxes of a block's elements in shared memory, where tiles of threads and the matrix
+// units read them alike: a row of an element has its nodes, or the points of its faces.
 
 struct Operands {
     int field_columns;        ///< columns of D, and values of a row that are read
@@ -16,7 +16,8 @@ struct Operands {
     int flux_columns;         ///< and for all of them
     int field_row, flux_row;  ///< stride between elements
 
-    /// Rows are read `step` values at a time. `faces_apart`: each face of a row is rounded up to whole steps.
+    /// Rows are read `step` values at a time. `faces_apart`: each face of a row is rounded up to
+    /// whole steps.
     Operands(const Shape& shape, int step, bool faces_apart = false)
         : field_columns(round_up(shape.nodes, step)),
           face_columns(faces_apart ? round_up(shape.face_nodes, step) : shape.face_nodes),
@@ -36,14 +37,15 @@ struct Operands {
         flux_row = (columns / step | 1) * step;
     }
 
-    /// Values per field and element. `traces`: fields stay until the fluxes, in a place of their own, are made from them.
+    /// Values per field and element. `traces`: fields stay until the fluxes, in a place of their
+    /// own, are made from them.
     int place(const Parts& parts, bool traces) const {
         return traces ? field_row + flux_row : std::max(parts.volume ? field_row : 0, parts.surface ? flux_row : 0);
     }
 };
 
-/// Where D and LIFT work on even and odd parts (the tunable `basis`): their rows, padded to whole tiles, and the columns of D, to whole steps. Even
-/// parts are first.
+/// Where D and LIFT work on even and odd parts (the tunable `basis`): their rows, padded to whole
+/// tiles, and the columns of D, to whole steps. Even parts are first.
 struct PartTiles {
     int even_rows = 0, odd_rows = 0, even_columns = 0, odd_columns = 0;
 
@@ -68,7 +70,8 @@ Block part_constants(const Shape& shape, const PartTiles& tiles);
 /// The products of an algebra whose derivatives change parity, or those that keep it.
 Algebra products_by_parity(Algebra algebra, bool changing);
 
-/// Rows of amplitudes by parity: face after face, of one that is its own image the even and then the odd columns, each padded to whole steps.
+/// Rows of amplitudes by parity: face after face, of one that is its own image the even and then
+/// the odd columns, each padded to whole steps.
 struct FaceParts {
     struct Columns {
         int begin = 0, count = 0;
@@ -87,22 +90,25 @@ struct FaceParts {
     int count(bool is_odd) const;
 };
 
-/// For the pieces parts_of_amplitudes of dg/passes/block.cu and lifted_by_parity of dg/passes/warp_tile.cu.
+/// For the pieces parts_of_amplitudes of dg/passes/block.cu and lifted_by_parity of
+/// dg/passes/warp_tile.cu.
 Block face_part_constants(const FaceParts& parts);
 /// LIFT for even rows, then for odd ones, each column by column.
 TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step);
 
 /// Words of the metric factors of a block's elements.
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);
-/// Values that a right-hand side sums up separately: fields, or the accumulators of the volume part.
+/// Values that a right-hand side sums up separately: fields, or the accumulators of the volume
+/// part.
 int held_sums(const Shape& shape, const Config& config, const Parts& parts);
 
 /// How neighbours' values at faces come to a block: the tunable `gathers`.
 Tunable gathers_tunable();
-/// For the pieces dg/passes/frames.cu, amplitudes.cu and directions.cu: words of what is kept of each face, normal, Fscale, tangents, the impedance
-/// where materials differ.
+/// For the pieces dg/passes/frames.cu, amplitudes.cu and directions.cu: words of what is kept of
+/// each face, normal, Fscale, tangents, the impedance where materials differ.
 int frame_words(const Shape& shape, int elements);
-/// Products of a column of LIFT with a node, and those with directions, divided by the number of fields.
+/// Products of a column of LIFT with a node, and those with directions, divided by the number of
+/// fields.
 double products_of_amplitudes(const Shape& shape, const Operands& operands);
 Block frame_constants(const Shape& shape, const Operands& operands);
 
@@ -112,11 +118,13 @@ double padded_lift(const Shape& shape, const Operands& operands, int node, int c
 Block operand_constants(const Plan& plan, const Operands& operands);
 /// For the piece dg/passes/gather.cu: values per copy of a field.
 Block field_width_constant(const Shape& shape, const Operands& operands);
-/// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and their combination with the metric factors.
+/// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and
+/// their combination with the metric factors.
 Block register_products(const Algebra& algebra, const std::string& coefficient);
 Block register_combination(const Algebra& algebra);
-/// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the nodes of a column side by side, and counts the
-/// operations that it executes, `surface_products` with each field at a node for LIFT.
+/// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the
+/// nodes of a column side by side, and counts the operations that it executes, `surface_products`
+/// with each field at a node for LIFT.
 void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
 /// Holes and flags of the pieces `fields` and `fluxes` of dg/passes/block.cu for a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);

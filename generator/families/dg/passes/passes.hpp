@@ -10,8 +10,8 @@
 
 namespace hone::inline v0_1::dg {
 
-/// One launch over the elements: it makes right-hand sides of the parts that it has, adds what an earlier pass left in `rhs`, and either
-/// leaves the sum in `rhs` or updates the fields with it.
+/// One launch over the elements: it makes right-hand sides of the parts that it has, adds what an
+/// earlier pass left in `rhs`, and either leaves the sum in `rhs` or updates the fields with it.
 struct Pass {
     std::string entry;
     bool volume = false;
@@ -44,7 +44,8 @@ struct Step {
     Shape shape = Shape(problem);
 };
 
-/// A kernel's part of a step: the passes of a fusion. `source` has the arrays, and the scratch array `rhs` where passes hand it on.
+/// A kernel's part of a step: the passes of a fusion. `source` has the arrays, and the scratch
+/// array `rhs` where passes hand it on.
 struct Plan {
     Problem problem;
     Config config;
@@ -60,11 +61,12 @@ struct Plan {
     const Algebra& own_algebra() const { return algebra_of(shape, config); }
 };
 
-/// The forms of a family of passes: each way to make right-hand sides with each fusion. They are named way_fusion.
+/// The forms of a family of passes: each way to make right-hand sides with each fusion. They are
+/// named way_fusion.
 Forms pass_cuda_forms(const Step& step, const Limits& limits);
 Forms pass_cpu_forms(const Step& step, const Limits& limits);
-/// The kernel of a plan of one pass that only updates, whose configuration has `elements_per_block` and, for CUDA, `block`, `copy_width` and
-/// `min_blocks`.
+/// The kernel of a plan of one pass that only updates, whose configuration has `elements_per_block`
+/// and, for CUDA, `block`, `copy_width` and `min_blocks`.
 KernelSource update_cuda_kernel(Plan plan);
 KernelSource update_cpu_kernel(Plan plan);
 
@@ -85,13 +87,16 @@ Block shape_constants(const Shape& shape);
 Block face_constants(const Shape& shape);
 /// Opening comment: what it is, command, counts.
 Block pass_banner(const Plan& plan, Target target);
-/// `name(const real* q, ..., int first, int last) {`; `restrict` as the target spells it. The plan's tables are known.
+/// `name(const real* q, ..., int first, int last) {`; `restrict` as the target spells it. The
+/// plan's tables are known.
 Block pass_signature(const Plan& plan, const std::string& entry, const std::string& restrict);
 /// Node numbers of the faces' nodes, in the order of LIFT's columns; `qualifiers` in front.
 Block face_node_table(const Shape& shape, const std::string& qualifiers);
-/// Text of an update or a store of a right-hand side's sum, `total`, at word `at` of all fields; `scale` stands where materials scale it.
+/// Text of an update or a store of a right-hand side's sum, `total`, at word `at` of all fields;
+/// `scale` stands where materials scale it.
 Block finish_lines(const Plan& plan, const Pass& pass, const std::string& total, const std::string& at);
-/// How often the operators are applied to a pair of node and column, with padding: operations that one step executes.
+/// How often the operators are applied to a pair of node and column, with padding: operations that
+/// one step executes.
 double pass_operations(const Plan& plan, double volume_pairs, double surface_pairs);
 
 }  // namespace hone::inline v0_1::dg

@@ -5,8 +5,9 @@
 
 #include "generator/families/dg/passes/operands.hpp"
 
-// A thread accumulates a tile of nodes x elements in registers. Fields (for the volume part) and fluxes (for the surface part) of the block's
-// elements lie in shared memory, one after the other in the same place, and so do right-hand sides at last, so that memory is read and written in one
+// A thread accumulates a tile of nodes x elements in registers. Fields (for the volume part) and
+// fluxes (for the surface part) of the block's elements lie in shared memory, one after the other
+// in the same place, and so do right-hand sides at last, so that memory is read and written in one
 // piece.
 
 namespace hone::inline v0_1::dg {
@@ -51,7 +52,8 @@ std::optional<std::string> tile_violation(const Shape& shape, const Config& conf
     return std::nullopt;
 }
 
-// Small blocks; larger ones where the whole of a stage of low order is one launch, which fits any device's shared memory.
+// Small blocks; larger ones where the whole of a stage of low order is one launch, which fits any
+// device's shared memory.
 std::vector<Assignment> safe_tile(const Shape& shape, const std::vector<Pass>& passes) {
     const bool low = fuses_all(passes) && shape.nodes <= most_nodes_of_fused_blocks, lowest = shape.order <= 2;
     const std::int64_t elements = low ? (lowest ? 32 : 16) : lowest ? 16 : 4;

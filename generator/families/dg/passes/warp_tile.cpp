@@ -7,8 +7,9 @@
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/operands.hpp"
 
-// A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes from shared memory or the first cache feeds as
-// many multiply-adds as in a matrix product, and that two wavefronts bring what a warp loads of 16 bytes a lane. Fields, and what lies beyond the
+// A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes
+// from shared memory or the first cache feeds as many multiply-adds as in a matrix product, and
+// that two wavefronts bring what a warp loads of 16 bytes a lane. Fields, and what lies beyond the
 // faces, are copied into shared memory past the registers.
 
 namespace hone::inline v0_1::dg {
@@ -64,8 +65,9 @@ struct WarpTile {
         }
         return words;
     }
-    /// Words of the fields, and of the amplitudes. One of them makes room for right-hand sides: these replace the amplitudes where the residual has
-    /// the fields' place, or where there are no fields.
+    /// Words of the fields, and of the amplitudes. One of them makes room for right-hand sides:
+    /// these replace the amplitudes where the residual has the fields' place, or where there are no
+    /// fields.
     int field_words(const Shape& shape, const Parts& parts) const {
         return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
     }
@@ -90,7 +92,8 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     return std::nullopt;
 }
 
-// One launch with all that there is, where memory does not set the limit, on devices that copy past registers.
+// One launch with all that there is, where memory does not set the limit, on devices that copy past
+// registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
     return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
@@ -180,7 +183,8 @@ Block warp_tile_constants(const Plan& plan) {
     return block.append(operand_constants(plan, tile.operands));
 }
 
-// Of even rows, then of odd ones: the derivatives that keep parity, column by column, then the one that changes it.
+// Of even rows, then of odd ones: the derivatives that keep parity, column by column, then the one
+// that changes it.
 TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
     const Parity& parity = Parity::of(shape.reference());
     TableSpec table{"D", 0, {}};

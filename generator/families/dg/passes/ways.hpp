@@ -21,7 +21,8 @@ inline Parts parts_of(const Pass& pass) {
     return {pass.volume, pass.surface};
 }
 
-/// A way's own part of the piece dg/passes/kernel.cu/entry, for one pass: blocks for its holes, and the flags that are set.
+/// A way's own part of the piece dg/passes/kernel.cu/entry, for one pass: blocks for its holes, and
+/// the flags that are set.
 struct PassText {
     Holes holes;
     std::set<std::string> flags;
@@ -32,13 +33,15 @@ struct Way {
     std::string name;
     std::string help;
     bool (*applies)(const Shape&, const std::vector<Pass>&, const Limits&);
-    /// Tunables, what they refuse, the safe configuration and `former`; all but the name, and what passes of a fusion share.
+    /// Tunables, what they refuse, the safe configuration and `former`; all but the name, and what
+    /// passes of a fusion share.
     FormSpace (*space)(const Shape&, const std::vector<Pass>&, const Limits&);
     /// Demand on the device of a block that computes these parts.
     BlockResources (*resources)(const Shape&, const Config&, const Parts&);
     /// Constants at the head of the text.
     Block (*constants)(const Plan&);
-    /// Adds the tables with D and LIFT, if any, to the plan's source, and counts the operations that it executes.
+    /// Adds the tables with D and LIFT, if any, to the plan's source, and counts the operations
+    /// that it executes.
     void (*add_operators)(Plan&);
     PassText (*text)(const Plan&, const Pass&);
 };
@@ -53,7 +56,8 @@ Way immediate_way();  ///< a thread has a part of an element, with D and LIFT in
 
 /// Whether one launch has all parts of a right-hand side.
 bool fuses_all(const std::vector<Pass>& passes);
-/// Up to here memory sets the limit, and the fields and fluxes of a block of elements fit any device's shared memory.
+/// Up to here memory sets the limit, and the fields and fluxes of a block of elements fit any
+/// device's shared memory.
 constexpr int most_nodes_of_fused_blocks = 20;
 
 /// The kernel of a plan whose right-hand sides are made in a way.

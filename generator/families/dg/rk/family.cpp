@@ -48,8 +48,8 @@ Forms rk_cpu_forms(const Problem& problem, const Limits& limits) {
             "stream"};
 }
 
-// The widest copies that divide an element, and up to 128 bytes of each array for each of 512 threads: a streaming kernel needs bytes in flight, and
-// blocks that end too often have none.
+// The widest copies that divide an element, and up to 128 bytes of each array for each of 512
+// threads: a streaming kernel needs bytes in flight, and blocks that end too often have none.
 std::vector<Assignment> rk_cuda_safe(const Shape& shape) {
     constexpr std::int64_t block = 512, bytes_per_thread = 128, most_elements = 128;
     std::int64_t elements = 1;

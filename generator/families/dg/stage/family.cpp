@@ -148,8 +148,8 @@ Workload stage_workload_of(const Problem& problem, std::uint64_t seed) {
     }
     stage_run<Real>(shape, pointers, 0, period);
     for (std::size_t i = result.arrays.size() - 2; i < result.arrays.size(); ++i) repeat(result.expected[i], shape.words(), period);
-    // n counts the products of D and of LIFT, the dozen roundings of the metric and of the flux, the operators' own, and the update's. |a|, |b| and
-    // |dt| are below 1.5.
+    // n counts the products of D and of LIFT, the dozen roundings of the metric and of the flux,
+    // the operators' own, and the update's. |a|, |b| and |dt| are below 1.5.
     const double n = 2.0 * shape.nodes + shape.face_points() + 40;
     const double roundoff = static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;
     const auto dt = std::abs(static_cast<double>(static_cast<const Real*>(pointers[pointers.size() - 3])[2]));

@@ -123,8 +123,9 @@ double surface_magnitude(const Shape& shape, const SurfaceData<Real>& data, std:
         const int second = shape.what->second_group;
         const double one = size(point.own, 0, second) + size(point.other, 0, second);
         const double two = size(point.own, second, shape.fields) + size(point.other, second, shape.fields);
-        // The first group is H, which Z makes comparable with E; for acoustics it is p, and Z makes u comparable with it. A component meets each
-        // difference at most twice, itself and along the normal.
+        // The first group is H, which Z makes comparable with E; for acoustics it is p, and Z makes
+        // u comparable with it. A component meets each difference at most twice, itself and along
+        // the normal.
         const double both = shape.what->maxwell ? two + point.other_z * one : one + point.other_z * two;
         const double flux = 2 * std::max(1.0, point.own_z) * both / (point.own_z + point.other_z);
         for (int n = 0; n < shape.nodes; ++n) sums[static_cast<std::size_t>(n)] += std::abs(lift(n, c)) * point.scale * flux;

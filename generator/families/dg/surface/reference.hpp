@@ -16,14 +16,17 @@ struct SurfaceData {
     const Real* materials;  ///< null where all elements have the unit material
 };
 
-/// LIFT(Fscale flux) of element k, [fields][nodes], in double precision, before materials scale it. Upwind flux from the state between two
-/// half-spaces (Hesthaven & Warburton 2008, chapters 6 and 10): with impedances Z = 1/Y, tangential e = E - n (n.E) and h = n x H,
-/// e* = (Y- e- + Y+ e+ + h+ - h-) / (Y- + Y+) and h* = (Z- h- + Z+ h+ + e+ - e-) / (Z- + Z+); with normal velocity u and pressure p,
-/// p* = (Y- p- + Y+ p+ - u+ + u-) / (Y- + Y+) and u* = (Z- u- + Z+ u+ - p+ + p-) / (Z- + Z+).
+/// LIFT(Fscale flux) of element k, [fields][nodes], in double precision, before materials scale it.
+/// Upwind flux from the state between two half-spaces (Hesthaven & Warburton 2008, chapters 6 and
+/// 10): with impedances Z = 1/Y, tangential e = E - n (n.E) and h = n x H, e* = (Y- e- + Y+ e+ + h+
+/// - h-) / (Y- + Y+) and h* = (Z- h- + Z+ h+ + e+ - e-) / (Z- + Z+); with normal velocity u and
+/// pressure p, p* = (Y- p- + Y+ p+ - u+ + u-) / (Y- + Y+) and u* = (Z- u- + Z+ u+ - p+ + p-) / (Z-
+/// + Z+).
 template <typename Real>
 std::vector<double> surface_of_element(const Shape& shape, const SurfaceData<Real>& data, std::int64_t k);
 
-/// The largest sum of absolute values that passes through a value of it: its rounding errors are in proportion.
+/// The largest sum of absolute values that passes through a value of it: its rounding errors are in
+/// proportion.
 template <typename Real>
 double surface_magnitude(const Shape& shape, const SurfaceData<Real>& data, std::int64_t k);
 

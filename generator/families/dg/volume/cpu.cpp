@@ -8,8 +8,9 @@
 #include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
-// The CPU kernel: neighbouring nodes are the lanes of a vector, so that fields are read and right-hand sides written as they lie, and a
-// register tile of node vectors x elements is accumulated from operator vectors and broadcast field values.
+// The CPU kernel: neighbouring nodes are the lanes of a vector, so that fields are read and
+// right-hand sides written as they lie, and a register tile of node vectors x elements is
+// accumulated from operator vectors and broadcast field values.
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -37,7 +38,8 @@ Violation spill_violation(const Shape& shape, const Config& config, const Limits
     const Algebra& form = pass_algebra(shape, config);
     const int registers_per_vector = (tile.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
     const int needed = form.accumulators * tile.vectors_per_tile * tile.elements_per_tile * registers_per_vector;
-    // AVX-512 and SVE have 32 vector registers, the others 16; twice that many accumulators still beat reloading operands.
+    // AVX-512 and SVE have 32 vector registers, the others 16; twice that many accumulators still
+    // beat reloading operands.
     const int most = limits.vector_bytes >= 64 ? 64 : 48;
     if (needed <= most) return std::nullopt;
     return fmt::format("{} vector registers for accumulators, at most {} are worth trying", needed, most);
@@ -94,7 +96,8 @@ Block combine(const Algebra& form) {
     return block;
 }
 
-// [tile of nodes][column][along r, s, t][node of the tile], so that the inner loop reads straight on.
+// [tile of nodes][column][along r, s, t][node of the tile], so that the inner loop reads straight
+// on.
 TableSpec table(const Shape& shape, const Tile& tile) {
     TableSpec result{"D", static_cast<std::int64_t>(shape.dimension) * tile.nodes_padded * shape.nodes, {}};
     result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
@@ -138,7 +141,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-// What runs untuned: vectors as wide as the processor has them, and a dozen sums, so that its multiply-adds need not wait for each other.
+// What runs untuned: vectors as wide as the processor has them, and a dozen sums, so that its
+// multiply-adds need not wait for each other.
 std::vector<Assignment> safe_vectors(const Shape& shape, const Limits& limits) {
     const auto assigned = [&shape](std::int64_t lanes, std::int64_t per_tile, std::int64_t per_block) {
         return std::vector<Assignment>{{"algebra", "covariant"},

@@ -9,8 +9,9 @@
 #include "generator/families/dg/halves.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
-// Form `element`: low orders, where memory sets the limit. A thread owns half the right-hand sides of one element; the operator's
-// coefficients are immediates of the instructions, so that a multiply-add loads nothing and zeros (half of the operator) cost nothing.
+// Form `element`: low orders, where memory sets the limit. A thread owns half the right-hand sides
+// of one element; the operator's coefficients are immediates of the instructions, so that a
+// multiply-add loads nothing and zeros (half of the operator) cost nothing.
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -25,7 +26,8 @@ struct Staging {
     Staging(const Shape& shape, const Config& config)
         : elements_per_block(number(config, "elements_per_block")), copy_width(number(config, "copy_width")) {
         const int vectors = shape.words() / copy_width;
-        // An odd number of vectors keeps neighbouring elements, and so neighbouring threads, in different banks.
+        // An odd number of vectors keeps neighbouring elements, and so neighbouring threads, in
+        // different banks.
         row = (number(config, "padding") == 1 && vectors % 2 == 0 ? vectors + 1 : vectors) * copy_width;
         constexpr int registers_in_flight = 64;
         batch = std::clamp(registers_in_flight * 4 / (copy_width * shape.bytes()), 1, (vectors + 1) / 2);
@@ -63,7 +65,8 @@ Block constants(const Shape& shape, const Algebra& form, const Staging& staging,
     return block;
 }
 
-// Sum of coefficient * field value over the nonzero coefficients of one accumulator at one node, broken into lines.
+// Sum of coefficient * field value over the nonzero coefficients of one accumulator at one node,
+// broken into lines.
 Block accumulator_lines(const Shape& shape, const Half& half, int accumulator, int node) {
     constexpr std::size_t longest_line = 80;  // before the last term
     Block block;

@@ -28,7 +28,8 @@ Form rows_form(const Problem& problem);
 Form matrix_units_form(const Problem& problem, const std::string& units);
 
 /// Tunables that several forms have.
-/// How many fields the loop over the operator's columns works on at a time: all, or for maxwell_3d those of one curl.
+/// How many fields the loop over the operator's columns works on at a time: all, or for maxwell_3d
+/// those of one curl.
 Tunable fields_per_pass(const Shape& shape);
 Tunable elements_per_block(std::vector<std::int64_t> values);
 Tunable elements_per_thread(std::vector<std::int64_t> values);
@@ -37,7 +38,8 @@ Tunable where_operator_is(std::vector<Value> values);
 Tunable unrolled_columns();
 Tunable padded_rows();
 Tunable min_blocks();
-/// Refuses texts with more multiply-adds than are worth compiling, by the counts of `resources`. `reads` as in Constraint.
+/// Refuses texts with more multiply-adds than are worth compiling, by the counts of `resources`.
+/// `reads` as in Constraint.
 Constraint code_size(std::function<Resources(const Config&)> resources, std::vector<std::string> reads);
 /// The names of a form's tunables but for `min_blocks`, which is the last.
 std::vector<std::string> all_but_min_blocks(const FormSpace& form);
@@ -48,11 +50,13 @@ const Algebra& whole_algebra(const Shape& shape, const Config& config);
 const Algebra& pass_algebra(const Shape& shape, const Config& config);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
-/// Transformed fields of node m of element e, from `value[i][..]` into `field`, the layout in shared memory of all forms but `element`.
+/// Transformed fields of node m of element e, from `value[i][..]` into `field`, the layout in
+/// shared memory of all forms but `element`.
 Block transform_into_field(const Algebra& algebra);
 /// Opening comment: problem, command that emits this text, counts.
 Block banner(const Problem& problem, const Config& config, Target target, double executed_operations);
-/// Operations that a configuration executes in one step when each product is done for `pairs` pairs of node and column.
+/// Operations that a configuration executes in one step when each product is done for `pairs` pairs
+/// of node and column.
 double executed_operations(const Problem& problem, const Config& config, double pairs);
 /// A source with everything but text, tables and launches filled in.
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed);

@@ -31,10 +31,12 @@ struct Tiling {
           node_tiles(round_up(shape.nodes, mma_nodes) / mma_nodes),
           steps(round_up(shape.nodes, mma_columns) / mma_columns),
           column_groups(std::max(1, elements_per_block / (columns * mma_elements))) {
-        // A stride of 8 modulo 16 words keeps the loads of two words of 8 neighbouring elements in different banks.
+        // A stride of 8 modulo 16 words keeps the loads of two words of 8 neighbouring elements in
+        // different banks.
         row = (number(config, "padding") == 1 && steps % 2 == 0 ? steps + 1 : steps) * mma_columns;
         batch = 4;
-        // This step's and the next step's operator, this step's fields; a negative, addresses, indices and loop counters.
+        // This step's and the next step's operator, this step's fields; a negative, addresses,
+        // indices and loop counters.
         const int held = matrix_registers(shape, form.accumulators, columns, shape.dimension, 2, form.field_count());
         registers = std::max(held, shape.bytes() / 4 * batch * form.field_count()) + 30;
         warps = best_warps(number(config, "min_blocks"));
@@ -43,7 +45,8 @@ struct Tiling {
     int threads() const { return warps * mma_lanes; }
 
   private:
-    // A multiple of four, one per scheduler; as many as registers allow, and among them the count that leaves fewest warps idle in the last round.
+    // A multiple of four, one per scheduler; as many as registers allow, and among them the count
+    // that leaves fewest warps idle in the last round.
     int best_warps(int blocks) const {
         int best = 4;
         const auto slots = [this](int count) { return round_up(tasks(), count); };
@@ -94,8 +97,8 @@ Block constants(const Shape& shape, const Algebra& form, const Tiling& tiling, c
     return block;
 }
 
-// Nodes by the first face that they are on, those within last: a node's derivative along a face sees no node beyond that face, so that zeros of the
-// operator come together.
+// Nodes by the first face that they are on, those within last: a node's derivative along a face
+// sees no node beyond that face, so that zeros of the operator come together.
 std::vector<int> face_sorted(const Shape& shape) {
     std::vector<int> order;
     std::vector<bool> placed(static_cast<std::size_t>(shape.nodes), false);

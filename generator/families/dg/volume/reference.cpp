@@ -55,7 +55,8 @@ Gradients gradients_of(const Shape& shape, const Real* geometry) {
     return g;
 }
 
-// Derivatives along r, s, t of all fields at node n; with `weigh` = |.| the sums of absolute values that bound rounding errors.
+// Derivatives along r, s, t of all fields at node n; with `weigh` = |.| the sums of absolute values
+// that bound rounding errors.
 template <typename Real, typename Weigh>
 Derivatives derivatives_at(const Shape& shape, const ReferenceElement& element, const Real* q, int n, Weigh weigh) {
     Derivatives derivatives{};
@@ -86,7 +87,8 @@ double cross(const Gradients& g, std::size_t a, std::size_t i, int sign) {
     return b[(i + 1) % 3] * c[(i + 2) % 3] + sign * b[(i + 2) % 3] * c[(i + 1) % 3];
 }
 
-// Sums of absolute values that pass through one right-hand side, whichever form computes it, in units of its rounding errors.
+// Sums of absolute values that pass through one right-hand side, whichever form computes it, in
+// units of its rounding errors.
 double magnitude(const Shape& shape, const Derivatives& sums, const Gradients& g) {
     Gradients size = g;
     for (auto& row : size)
@@ -101,7 +103,8 @@ double magnitude(const Shape& shape, const Derivatives& sums, const Gradients& g
         }
         return std::max(largest, divergence);
     }
-    // Covariant: tangents x_a / J are cross products whose terms may cancel, and J their division by a determinant of condition `kappa`.
+    // Covariant: tangents x_a / J are cross products whose terms may cancel, and J their division
+    // by a determinant of condition `kappa`.
     Gradients tangent;
     double inverse_j = 0;
     double determinant_terms = 0;

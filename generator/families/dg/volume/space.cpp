@@ -57,7 +57,8 @@ namespace {
 // Of the forms that passes have, the one that has no twin here, with this family's words.
 void add_warp_tile(const Problem& problem, const Limits& limits, Forms& forms) {
     const std::vector<Tunable> named = forms.list.front().space.tunables;
-    for (Form& form : pass_cuda_forms({problem, counts(problem), arrays(problem), {{.passes = {{.entry = "dg_volume", .volume = true}}}}}, limits).list) {
+    for (Form& form :
+         pass_cuda_forms({problem, counts(problem), arrays(problem), {{.passes = {{.entry = "dg_volume", .volume = true}}}}}, limits).list) {
         if (form.space.name != "warp_tile") continue;
         for (Tunable& tunable : form.space.tunables)
             for (const Tunable& other : named)

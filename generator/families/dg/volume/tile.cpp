@@ -5,9 +5,10 @@
 #include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
-// Form `tile`: a register tile of nodes x elements per thread, operator and fields streamed past it. The work horse from order 4 on, and with one
-// node and one element the safe configuration at every order. Form `rows`: a thread keeps the rows of its node and takes its elements one after the
-// other.
+// Form `tile`: a register tile of nodes x elements per thread, operator and fields streamed past
+// it. The work horse from order 4 on, and with one node and one element the safe configuration at
+// every order. Form `rows`: a thread keeps the rows of its node and takes its elements one after
+// the other.
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -40,7 +41,8 @@ struct Tile {
           residency(config.has(form_tunable, "rows") ? "registers" : config.word("operator")) {
         if (in_registers()) elements_per_trip = 1;
         const int groups = (shape.nodes + nodes_per_thread - 1) / nodes_per_thread;
-        // Lanes along nodes: the count that idles fewest, 8 when equal (a warp then loads 8 operator and 4 field vectors at a time).
+        // Lanes along nodes: the count that idles fewest, 8 when equal (a warp then loads 8
+        // operator and 4 field vectors at a time).
         node_lanes = 8;
         for (const int lanes : {16, 4})
             if (round_up(groups, lanes) < round_up(groups, node_lanes) && element_groups() % (32 / lanes) == 0) node_lanes = lanes;
@@ -61,7 +63,8 @@ struct Tile {
         if (threads() == 0) return 0;  // too few elements for a warp, which is refused
         return (elements_per_block * row + threads() - 1) / threads();
     }
-    // One node per thread loads its coefficients as one packed vector; otherwise a vector holds neighbouring nodes.
+    // One node per thread loads its coefficients as one packed vector; otherwise a vector holds
+    // neighbouring nodes.
     bool packed() const { return nodes_per_thread == 1; }
     int operator_column() const { return (packed() ? pack : dimension) * nodes_padded; }
     int operator_words() const { return inner * operator_column(); }
@@ -231,7 +234,8 @@ Form tile_form(const Problem& problem) {
                                           low ? elements_per_block({8, 16, 32, 64, 128}) : elements_per_block({4, 8, 16, 32}),
                                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates at a time",
                                            low ? numbers({1, 2, 4}) : numbers({1, 2, 4, 8})},
-                                          // At low orders memory sets the limit: tiles of more elements only idle threads.
+                                          // At low orders memory sets the limit: tiles of more
+                                          // elements only idle threads.
                                           low ? elements_per_thread({1, 2}) : elements_per_thread({1, 2, 4}),
                                           where_operator_is(low ? words({"global", "shared"}) : words({"global", "shared", "staged"})),
                                           unrolled_columns(),

@@ -73,7 +73,8 @@ TEST(AcousticsStaggered, WeightsAreThePublishedOnes) {
     EXPECT_NEAR(stable_courant(3, 16), 0.421306, 1e-6);
 }
 
-// The order in space shows in the discrete wave number alone; 2-16 is at rounding for shorter steps.
+// The order in space shows in the discrete wave number alone; 2-16 is at rounding for shorter
+// steps.
 TEST(AcousticsStaggered, TheDiscreteWaveNumberConvergesWithItsOrder) {
     for (const int order : orders) {
         const auto error = [&](double n) {
@@ -84,7 +85,8 @@ TEST(AcousticsStaggered, TheDiscreteWaveNumberConvergesWithItsOrder) {
     }
 }
 
-// What single precision leaves: each step rounds values within 1 once, and the wave neither grows nor decays.
+// What single precision leaves: each step rounds values within 1 once, and the wave neither grows
+// nor decays.
 double allowed(const char* precision, int steps) {
     return std::string_view(precision) == "f64" ? 2e-13 : 4e-7 * steps;
 }
@@ -108,7 +110,8 @@ TEST(SlowAcousticsStaggered, TheReferenceKeepsTheDiscreteStandingWave) {
                 }
 }
 
-// The reference's error of a standing wave in a rigid box after `steps` time steps, `levels` of them in each pass.
+// The reference's error of a standing wave in a rigid box after `steps` time steps, `levels` of
+// them in each pass.
 double error_of_standing_wave(int dimension, int order, int levels, int cells, int steps, const std::string& update = "") {
     const Family family = acoustics_staggered();
     const Problem passes = problem("step", dimension, order, fmt::format("{} levels={} {}", update, levels, cube(dimension, cells, "array")));
@@ -122,7 +125,8 @@ double error_of_standing_wave(int dimension, int order, int levels, int cells, i
     return wave.error(box, steps);
 }
 
-// Mirrored fields and media stay mirrored, so the walls need nothing between the time steps of a pass.
+// Mirrored fields and media stay mirrored, so the walls need nothing between the time steps of a
+// pass.
 TEST(AcousticsStaggered, SeveralTimeStepsInOnePassKeepTheStandingWaveToo) {
     for (const int order : orders)
         for (const int levels : {2, 3, 4}) {
@@ -131,7 +135,8 @@ TEST(AcousticsStaggered, SeveralTimeStepsInOnePassKeepTheStandingWaveToo) {
         }
 }
 
-// In place the cells get the same words, and what lies around them is what an application sets before every pass anyway.
+// In place the cells get the same words, and what lies around them is what an application sets
+// before every pass anyway.
 TEST(AcousticsStaggered, AStepInPlaceGivesTheCellsTheSameWords) {
     const Family family = acoustics_staggered();
     const std::uint64_t seed = std::random_device{}();
@@ -171,7 +176,8 @@ double largest(const test::RigidBox& box) {
     return value;
 }
 
-// The shortest wave that fits into the box must be close to the shortest of the grid, or 1.01 times the limit does it no harm.
+// The shortest wave that fits into the box must be close to the shortest of the grid, or 1.01 times
+// the limit does it no harm.
 TEST(SlowAcousticsStaggered, RandomDataStayBoundedUpToTheStabilityLimitOnly) {
     const std::uint64_t seed = std::random_device{}();
     for (const int order : orders)
@@ -188,8 +194,8 @@ TEST(SlowAcousticsStaggered, RandomDataStayBoundedUpToTheStabilityLimitOnly) {
         }
 }
 
-// Half of sum p^2 / kappa + sum u(t + dt/2) u(t - dt/2) / b stays, because the differences of pressures and velocities are adjoint. The walls' own
-// faces hold no energy.
+// Half of sum p^2 / kappa + sum u(t + dt/2) u(t - dt/2) / b stays, because the differences of
+// pressures and velocities are adjoint. The walls' own faces hold no energy.
 TEST(AcousticsStaggered, HeterogeneousMediaConserveTheDiscreteEnergy) {
     const std::uint64_t seed = std::random_device{}();
     for (const int dimension : {2, 3})
@@ -226,8 +232,9 @@ TEST(AcousticsStaggered, HeterogeneousMediaConserveTheDiscreteEnergy) {
             }
 }
 
-// A pulse that runs into a sponge of 40 cells before a wall. Its factors halve exponents of 3 (d / width)^2 ln(1 / R) / (2 width): without errors of
-// the scheme R = 1e-4 of the amplitude comes back.
+// A pulse that runs into a sponge of 40 cells before a wall. Its factors halve exponents of 3 (d /
+// width)^2 ln(1 / R) / (2 width): without errors of the scheme R = 1e-4 of the amplitude comes
+// back.
 TEST(SlowAcousticsStaggered, ASpongeTakesWhatRunsIntoItHeadOn) {
     constexpr int n = 240, width = 40, steps = 480;
     constexpr double reflection = 1e-4, courant = 0.4;
@@ -375,7 +382,8 @@ TEST(AcousticsStaggered, EveryFormHasMembersForEveryProblem) {
         }
 }
 
-// 264 places of blocks for 17 columns: 15 blocks in each. One block in each of 128 columns. As many as there are, but none with less than 2 M layers.
+// 264 places of blocks for 17 columns: 15 blocks in each. One block in each of 128 columns. As many
+// as there are, but none with less than 2 M layers.
 TEST(AcousticsStaggered, EqualSharesFillTheDeviceOnce) {
     const Family family = acoustics_staggered();
     const Limits limits = cuda_limits(90);

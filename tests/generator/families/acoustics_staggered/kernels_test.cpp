@@ -1,5 +1,6 @@
-// Compiled kernels of acoustics_staggered against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for
-// the resources that they take. There are too many combinations for every run: each draws its own, and says which.
+// Compiled kernels of acoustics_staggered against the reference: CPU kernels as they are, CUDA
+// kernels through the emulator, and through NVRTC for the resources that they take. There are too
+// many combinations for every run: each draws its own, and says which.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -100,7 +101,8 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         }
     }
 
-    // Threads that march through the planes together, some without rows of their own, and the last rows fewer than the first; in place or apart.
+    // Threads that march through the planes together, some without rows of their own, and the last
+    // rows fewer than the first; in place or apart.
     void expect_team_verified(const std::string& kind, bool in_place, int threads) {
         const Family& family = families().find("acoustics_staggered");
         const int processors = omp_get_max_threads();
@@ -281,7 +283,8 @@ TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInT
     }
 }
 
-// A compiler may take a register that was never written for any other: nothing that a kernel copies is left to chance, even where nobody uses it.
+// A compiler may take a register that was never written for any other: nothing that a kernel copies
+// is left to chance, even where nobody uses it.
 TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWrote) {
     Family family = test::emulated(test::device_on_host(acoustics_staggered()), cuda_limits(90));
     family.kernel = [kernel = family.kernel](const Problem& problem, const Config& config, const Limits& limits) {
@@ -300,7 +303,8 @@ TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceI
     expect_random_emulated("step", 2, draw_levels());
 }
 
-// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a
+// few words at the very bound).
 TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     constexpr int few_bytes = 80;  // a step of order 16 in 3D, f64, with a sponge, has 76 in its only form in registers
     const Family& family = families().find("acoustics_staggered");

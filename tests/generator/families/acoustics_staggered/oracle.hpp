@@ -16,7 +16,8 @@ namespace hone::test {
 /// One time step of some kernel on a problem's arrays.
 using AcousticStep = std::function<void(const Problem&, const std::vector<void*>& arrays)>;
 
-/// A step of a problem in single precision on values in double precision, so that one box serves both.
+/// A step of a problem in single precision on values in double precision, so that one box serves
+/// both.
 inline AcousticStep in_its_precision(const AcousticStep& step, const std::function<std::vector<ArraySpec>(const Problem&)>& specs) {
     return [=](const Problem& problem, const std::vector<void*>& arrays) {
         if (problem.precision() == Precision::f64) return step(problem, arrays);
@@ -33,7 +34,8 @@ inline AcousticStep in_its_precision(const AcousticStep& step, const std::functi
     };
 }
 
-/// Waves in a box with rigid walls, in double precision: fields, media and mirrored values around them, advanced by whatever kernels are given.
+/// Waves in a box with rigid walls, in double precision: fields, media and mirrored values around
+/// them, advanced by whatever kernels are given.
 class RigidBox {
   public:
     explicit RigidBox(const Problem& step_problem) : grid(step_problem), extent{grid.nx, grid.ny, grid.nz} {
@@ -59,7 +61,8 @@ class RigidBox {
                 for (std::int64_t x = 0; x < grid.nx; ++x) visit(std::array{x, y, z}, position(x, y, z));
     }
 
-    /// Fills what lies around the cells: even in all axes, but odd along `normal`, whose values lie on the left faces and vanish on the wall.
+    /// Fills what lies around the cells: even in all axes, but odd along `normal`, whose values lie
+    /// on the left faces and vanish on the wall.
     void mirror(std::vector<double>& field, int normal, bool odd) const {
         const std::int64_t ghost = grid.ghost(), planes = grid.dimension == 3 ? ghost : 0;
         for (std::int64_t z = -planes; z < grid.nz + planes; ++z)
@@ -139,9 +142,10 @@ class RigidBox {
     }
 };
 
-/// p = cos(a pi x) cos(b pi y) [cos(c pi z)] cos(w t) in the unit box, which solves the discrete scheme exactly when every wave number k is replaced
-/// by K(k) = (2 / h) sum of c_m sin((2m-1) k h / 2) and w = (2 / dt) asin(dt / 2 |K|); the velocities are (K / s) sin(...) cos(...) sin(w t), half a
-/// step apart, with s = (2 / dt) sin(w dt / 2). kappa = b = 1. Every weight counts.
+/// p = cos(a pi x) cos(b pi y) [cos(c pi z)] cos(w t) in the unit box, which solves the discrete
+/// scheme exactly when every wave number k is replaced by K(k) = (2 / h) sum of c_m sin((2m-1) k h
+/// / 2) and w = (2 / dt) asin(dt / 2 |K|); the velocities are (K / s) sin(...) cos(...) sin(w t),
+/// half a step apart, with s = (2 / dt) sin(w dt / 2). kappa = b = 1. Every weight counts.
 class StandingWave {
   public:
     /// `courant`: dt / h.

@@ -1,4 +1,5 @@
-// batched_gemm and batched_gemv without a compiler: the reference against exact products, layout, counts, and what the spaces allow.
+// batched_gemm and batched_gemv without a compiler: the reference against exact products, layout,
+// counts, and what the spaces allow.
 #include "generator/families/batched_gemm/family.hpp"
 
 #include <gtest/gtest.h>
@@ -29,8 +30,8 @@ const Family& family_of(const Problem& problem) {
     return families().of(problem);
 }
 
-// Whole numbers are exact: op(A)(r, l) = 1 + r + 2 l and op(B)(l, c) = 3 - l + c of matrix i, both plus i, written down by position, summed in closed
-// form.
+// Whole numbers are exact: op(A)(r, l) = 1 + r + 2 l and op(B)(l, c) = 3 - l + c of matrix i, both
+// plus i, written down by position, summed in closed form.
 class ExactProduct : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Forms, ExactProduct, ::testing::Values("nn", "nt", "tn", "tt"));
 TEST_P(ExactProduct, OfTheReference) {
@@ -88,7 +89,8 @@ TEST(BatchedReference, MatrixTimesVector) {
     EXPECT_EQ(z, (std::vector<double>{410 + 2 * 520 + 3 * 630, 4 * 410 + 5 * 520 + 6 * 630}));
 }
 
-// A whole product is much larger than what is allowed as rounding, so that a wrong kernel cannot pass; gaps are NaN on both sides.
+// A whole product is much larger than what is allowed as rounding, so that a wrong kernel cannot
+// pass; gaps are NaN on both sides.
 TEST(BatchedWorkload, ToleratesRoundingOnly) {
     for (const char* text : {"batched_gemm m=30 n=20 k=512 precision=f32 batch=3 gap_c=1", "batched_gemm m=2 n=2 k=2 batch=9 update=scale",
                              "batched_gemv form=t m=100 n=7 batch=5"}) {
@@ -130,7 +132,8 @@ TEST(BatchedSpace, OffersWhatSuitsTheShape) {
     EXPECT_EQ(forms("batched_gemm m=200 n=200 k=200 precision=f32 batch=9", 90), std::set<std::string>{"tile"});
 }
 
-// ptxas refuses the matrix units' instructions where 1024 threads or more share the registers of a multiprocessor: fewer than 64 each.
+// ptxas refuses the matrix units' instructions where 1024 threads or more share the registers of a
+// multiprocessor: fewer than 64 each.
 TEST(BatchedSpace, LeavesTheMatrixUnitsTheRegistersThatTheyInsistOn) {
     const Problem problem = parse("batched_gemm form=nt update=scale m=39 n=23 k=11 batch=9");
     const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));

@@ -1,5 +1,5 @@
-// Compiled kernels of batched_gemm against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
-// resources that they take.
+// Compiled kernels of batched_gemm against the reference: CPU kernels as they are, CUDA kernels
+// through the emulator, and through NVRTC for the resources that they take.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,8 @@ class BatchedGemmKernels : public test::KernelTest {
                           [&] { expect_verified(family, problem, config); });
     }
 
-    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
+    // `text` leaves out what is as in the safe configuration; it must be a member, or the test
+    // would test nothing.
     void expect_emulated(const std::string& rest, const std::string& text) {
         const Problem problem = parse(rest);
         const SearchSpace space = emulated_.space(problem, {});
@@ -90,8 +91,9 @@ TEST_F(BatchedGemmKernels, RandomCpuConfigurationsEqualTheReference) {
     expect_verified(family, tiny, family.space(tiny, backend_->device().limits).parse("form=matrices,lanes=8"));
 }
 
-// Copied rows of op(A): the first step of a kernel makes its threads' memory for them, and compilers differ in what they keep in registers then.
-// Products of one row, alone and several at a time, with some left over. Tiles of two sizes both ways, and partial sums of a k that they do not
+// Copied rows of op(A): the first step of a kernel makes its threads' memory for them, and
+// compilers differ in what they keep in registers then. Products of one row, alone and several at a
+// time, with some left over. Tiles of two sizes both ways, and partial sums of a k that they do not
 // divide.
 TEST_F(BatchedGemmKernels, EveryWayOfRowsEqualsTheReferenceByEveryCompiler) {
     constexpr std::array<std::array<const char*, 2>, 7> members{{
@@ -120,7 +122,8 @@ TEST_F(BatchedGemmKernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulat
     expect_random_emulated(any(1, 24));
 }
 
-// One configuration of every form of CUDA kernel, so that no template is left out whatever the random ones are.
+// One configuration of every form of CUDA kernel, so that no template is left out whatever the
+// random ones are.
 TEST_F(BatchedGemmKernels, ThreadMappingEqualsTheReferenceInTheEmulator) {
     expect_emulated("m=3 n=3 k=3 update=scale batch=83", "matrices_per_block=32,exchange=shared");
 }
@@ -207,7 +210,8 @@ TEST_F(SlowBatchedGemmKernels, ManyRandomCudaConfigurationsEqualTheReferenceInTh
     for (const int largest : {4, 8, 24, 24, 40, 70}) expect_random_emulated(largest);
 }
 
-// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a
+// few words at the very bound).
 TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     constexpr int few_bytes = 160;
     constexpr std::array<std::array<const char*, 2>, 13> representatives{{

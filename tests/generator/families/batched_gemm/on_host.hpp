@@ -13,9 +13,10 @@ namespace hone::test {
 
 /// batched_gemm with its inline PTX written out in C++, for the emulator.
 ///
-/// The matrix product follows the fragment layout that the PTX ISA documents for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and
-/// t = lane % 4, register i of a holds (row g + 8 (i % 2), column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c
-/// (row g + 8 (i / 2), column 2t + i % 2).
+/// The matrix product follows the fragment layout that the PTX ISA documents for mma.m16n8k4, k8
+/// and k16 with .f64: with g = lane / 4 and t = lane % 4, register i of a holds (row g + 8 (i % 2),
+/// column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i /
+/// 2), column 2t + i % 2).
 inline Family without_batched_assembly(const Family& family) {
     Family result = family;
     result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
@@ -39,7 +40,8 @@ inline Family without_batched_assembly(const Family& family) {
     return result;
 }
 
-/// The family with beta = 0 and results full of NaN, which a kernel that reads them would spread; for problems with update=scale.
+/// The family with beta = 0 and results full of NaN, which a kernel that reads them would spread;
+/// for problems with update=scale.
 inline Family with_beta_zero(const Family& family) {
     Family result = family;
     result.workload = [family](const Problem& problem, std::uint64_t seed) {

@@ -1,4 +1,5 @@
-// Compiled kernels of batched_gemv against the reference: CPU kernels as they are, CUDA kernels through the emulator.
+// Compiled kernels of batched_gemv against the reference: CPU kernels as they are, CUDA kernels
+// through the emulator.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

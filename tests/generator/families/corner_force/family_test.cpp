@@ -1,4 +1,5 @@
-// The plain loops of corner_force against exact solutions and identities, and the decompositions that kernels use against those of the plain loops.
+// The plain loops of corner_force against exact solutions and identities, and the decompositions
+// that kernels use against those of the plain loops.
 #include "generator/families/corner_force/family.hpp"
 
 #include <fmt/format.h>
@@ -157,7 +158,8 @@ TEST_P(CornerForceBox, InsideOutStopsTheStep) {
     EXPECT_EQ(box.step(rest, rest)[2][0], 0);
 }
 
-// Energy is conserved because the work on all energies together is that of the forces: 1^T F^T w = w . F 1.
+// Energy is conserved because the work on all energies together is that of the forces: 1^T F^T w =
+// w . F 1.
 TEST_P(CornerForceBox, WorkOfAllEnergiesIsThatOfTheForces) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -323,7 +325,8 @@ Family decomposing(const std::string& decomposition) {
     return family;
 }
 
-// Eigenvalues or singular values worth a look: apart, meeting twice or thrice, nearly so, none, of one rank.
+// Eigenvalues or singular values worth a look: apart, meeting twice or thrice, nearly so, none, of
+// one rank.
 std::vector<std::array<double, 3>> spectra() {
     std::vector<std::array<double, 3>> result{
         {1, 1, 2}, {1, 2, 2},        {3, 3, 3},         {-1, -1, 1}, {-2, 1, 1},   {0, 0, 0},     {0, 0, 1},
@@ -381,7 +384,8 @@ void expect_decomposed(Decompositions& test, const std::string& decomposition, i
         for (int r = 0; r < d; ++r)
             EXPECT_NEAR(std::inner_product(direction, direction + d, a.begin() + r * d, 0.0) / length, eigenvalue * direction[r] / length,
                         40 * u * size);
-        // By determinant and adjugate, a singular value is off by the rounding of sigma_1^2 / sigma_2; by rotations, of sigma_1.
+        // By determinant and adjugate, a singular value is off by the rounding of sigma_1^2 /
+        // sigma_2; by rotations, of sigma_1.
         std::vector<double> singular;
         for (int i = 0; i < d; ++i) singular.push_back(std::abs(values[static_cast<std::size_t>(m)][static_cast<std::size_t>(i)]));
         std::sort(singular.begin(), singular.end());

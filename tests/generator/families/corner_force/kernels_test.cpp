@@ -1,5 +1,5 @@
-// Compiled kernels of corner_force against the plain loops: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
-// resources that they take.
+// Compiled kernels of corner_force against the plain loops: CPU kernels as they are, CUDA kernels
+// through the emulator, and through NVRTC for the resources that they take.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -96,7 +96,8 @@ TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
     expect_random_verified(any(1, 3));
 }
 
-// What forms differ in is the order of sums: all of them stay within the reference's tolerance, and so of each other.
+// What forms differ in is the order of sums: all of them stay within the reference's tolerance, and
+// so of each other.
 void expect_equal_outputs(const std::vector<HostArray>& one, const std::vector<HostArray>& other, double allowed, const std::string& what) {
     ASSERT_EQ(one.size(), other.size());
     for (std::size_t i = 0; i < one.size(); ++i) EXPECT_LE(largest_difference(one[i], other[i]), allowed) << what << " array " << i;
@@ -144,7 +145,8 @@ TEST_P(SlowCornerForceKernels, SafeConfigurationsEqualTheReferenceInTheEmulator)
     }
 }
 
-// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a
+// few words at the very bound).
 TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilling) {
     struct Representative {
         const char* problem;

@@ -7,7 +7,8 @@
 
 namespace hone::test {
 
-/// The estimates of form=layered in f64, which are inline PTX, written out in C++ for the emulator: as wrong as those of a GPU may be.
+/// The estimates of form=layered in f64, which are inline PTX, written out in C++ for the emulator:
+/// as wrong as those of a GPU may be.
 inline void roots_on_host(std::string& text) {
     replace_body(text, "value near_reciprocal(", "    return (1 - 0x1p-19) / a;\n");
     replace_body(text, "value near_inverse_root(", "    return (1 + 0x1p-20) / sqrt(a);\n");

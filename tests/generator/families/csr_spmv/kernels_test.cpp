@@ -1,5 +1,5 @@
-// Compiled kernels of csr_spmv against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the resources
-// that they take.
+// Compiled kernels of csr_spmv against the reference: CPU kernels as they are, CUDA kernels through
+// the emulator, and through NVRTC for the resources that they take.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -27,7 +27,8 @@ const Families& families() {
     return table;
 }
 
-// One configuration of every form: a thread per row, groups of threads with whole chunks or parts of them to a warp, a warp per row.
+// One configuration of every form: a thread per row, groups of threads with whole chunks or parts
+// of them to a warp, a warp per row.
 constexpr std::array cuda_forms{
     "lanes=1,steps=1,threads=64,together=4",  "lanes=2,steps=1,threads=128,together=8",  "lanes=8,steps=8,threads=64,together=2,once=streaming",
     "lanes=8,steps=2,threads=128,together=8", "lanes=32,steps=8,threads=128,together=1", "lanes=32,steps=32,threads=64,together=2"};
@@ -46,14 +47,16 @@ class CsrSpmvKernels : public test::KernelTest {
         return config;
     }
 
-    // A problem of these row lengths; kernel, vectors, precision and number of components are drawn.
+    // A problem of these row lengths; kernel, vectors, precision and number of components are
+    // drawn.
     Problem problem_of(const std::vector<int>& lengths, int components) {
         const int entries = std::max(1, std::accumulate(lengths.begin(), lengths.end(), 0));
         return families().parse_problem(fmt::format("csr_spmv kernel={} components={} vectors={} precision={} rows={} entries={}", kernel(),
                                                     components, vectors(), precision(), lengths.size(), entries));
     }
 
-    // Empty rows, a row a hundred times longer than others, and, beside these, rows of up to 40 entries.
+    // Empty rows, a row a hundred times longer than others, and, beside these, rows of up to 40
+    // entries.
     std::vector<int> mixed_rows(int rows) {
         std::vector<int> lengths;
         for (int row = 0; row < rows; ++row) lengths.push_back(any(0, 5) == 0 ? 0 : any(1, std::min(rows, 40)));
@@ -75,7 +78,8 @@ TEST_F(CsrSpmvKernels, CpuKernelsEqualTheReferenceForAllKindsOfRows) {
     const Family& family = families().find("csr_spmv");
     const Problem any_problem = problem_of({1}, any(1, 3));
     const Config config = test::sample_members(*backend_, family, any_problem, 1, random_()).back();
-    // One row; one that is empty; primes; a chunk and a row; a row that is as long as the matrix is wide.
+    // One row; one that is empty; primes; a chunk and a row; a row that is as long as the matrix is
+    // wide.
     for (const auto& lengths : {std::vector<int>{1}, {0}, {3, 0, 2}, mixed_rows(33), mixed_rows(211), std::vector<int>(64, 32)}) {
         const Problem problem = problem_of(lengths, static_cast<int>(any_problem.integer("components")));
         expect_verified(*backend_, test::with_rows(family, lengths), problem, config);
@@ -161,7 +165,8 @@ TEST_F(SlowCsrSpmvKernels, CudaKernelsCompileWithoutSpilling) {
 
 using GpuCsrSpmvKernels = test::OnGpu<CsrSpmvKernels>;
 
-// On the device itself: the reference's answer, and the processor's digits, whatever the configuration.
+// On the device itself: the reference's answer, and the processor's digits, whatever the
+// configuration.
 TEST_F(GpuCsrSpmvKernels, RandomConfigurationsGiveTheReferencesAnswerAndTheProcessorsDigits) {
     const Family& family = families().find("csr_spmv");
     for (int i = 0; i < 4; ++i) {

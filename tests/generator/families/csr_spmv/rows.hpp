@@ -11,8 +11,8 @@
 
 namespace hone::test {
 
-/// The csr_spmv family with random data for rows of given lengths and columns anywhere, the same one several times, too. The problem's `rows` and
-/// `entries` are to agree with the lengths.
+/// The csr_spmv family with random data for rows of given lengths and columns anywhere, the same
+/// one several times, too. The problem's `rows` and `entries` are to agree with the lengths.
 inline Family with_rows(Family family, const std::vector<int>& lengths) {
     const auto fill = [lengths]<typename Real>(const Problem& problem, std::uint64_t seed, Real) {
         const spmv::Shape shape(problem);

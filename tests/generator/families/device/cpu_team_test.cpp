@@ -52,7 +52,8 @@ TEST(CpuTeam, TheSafeTeamAddsNothingToTheText) {
     EXPECT_EQ(team_parallel(safe).lines(), std::vector<std::string>{"#pragma omp parallel"});
 }
 
-// An entry whose threads each write how many processors they may use, which one they run on, and the size of the team.
+// An entry whose threads each write how many processors they may use, which one they run on, and
+// the size of the team.
 KernelSource probe(const Config& config) {
     Block text;
     text.append(team(config));
@@ -103,7 +104,8 @@ class CpuTeamThreads : public ::testing::Test {
         return seen;
     }
 
-    // Nobody is left where a kernel put it: neither the application's thread nor those of its own parallel regions.
+    // Nobody is left where a kernel put it: neither the application's thread nor those of its own
+    // parallel regions.
     void expect_untouched(const cpu_set_t& before) {
         const cpu_set_t after = own_processors();
         EXPECT_TRUE(CPU_EQUAL(&before, &after));

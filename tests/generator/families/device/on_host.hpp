@@ -8,8 +8,8 @@
 
 namespace hone::test {
 
-/// The piece device/copies.cu/past_registers: copies arrive as late as they may, when the thread waits for their group. Until then their place holds
-/// NaN.
+/// The piece device/copies.cu/past_registers: copies arrive as late as they may, when the thread
+/// waits for their group. Until then their place holds NaN.
 inline void copies_on_host(std::string& text) {
     const std::size_t piece = text.find("// Copies past the registers");
     if (piece == std::string::npos) return;
@@ -67,8 +67,8 @@ inline OwnCopies& own_copies()
     replace_body(text, "void wait_for_copies(", "    own_copies().wait(groups);\n");
 }
 
-/// The piece device/copies.cu/bulk: copies arrive at once. That each is waited for before it is read is left to runs on a device; a stage that gets
-/// other bytes than it expects is found.
+/// The piece device/copies.cu/bulk: copies arrive at once. That each is waited for before it is
+/// read is left to runs on a device; a stage that gets other bytes than it expects is found.
 inline void bulk_copies_on_host(std::string& text) {
     replace_body(text, "unsigned shared_address(", "    (void)pointer;\n    return 0;\n");
     replace_body(text, "void prepare_barriers(", "    std::memset(full, 0, stages * sizeof(Barrier));\n");

@@ -18,7 +18,8 @@
 
 namespace hone::test {
 
-/// What tests of the compiled kernels of a dg family that works on faces have in common. A suite derives from it and names its family.
+/// What tests of the compiled kernels of a dg family that works on faces have in common. A suite
+/// derives from it and names its family.
 class DgKernels : public KernelTest {
   protected:
     explicit DgKernels(const Family& family) : families_({family}) {}
@@ -33,7 +34,8 @@ class DgKernels : public KernelTest {
 
     int any_order(int highest = 10) { return 1 + static_cast<int>(random_() % static_cast<unsigned>(highest)); }
 
-    // A random problem of an order: equation, precision and, where the family knows them, materials.
+    // A random problem of an order: equation, precision and, where the family knows them,
+    // materials.
     std::string random_problem(int order) {
         std::string text = fmt::format("order={}", order);
         for (const ProblemParameter& parameter : family().parameters)
@@ -41,7 +43,8 @@ class DgKernels : public KernelTest {
         return text;
     }
 
-    // A random problem of an order with a random configuration, at sizes below, at and beyond a block.
+    // A random problem of an order with a random configuration, at sizes below, at and beyond a
+    // block.
     void expect_random_verified_on(Backend& backend, const Family& which, int order, const std::vector<int>& sizes) {
         const std::string rest = random_problem(order);
         const auto at = [&](int elements) { return parse(fmt::format("{} elements={}", rest, elements)); };
@@ -68,7 +71,8 @@ class DgKernels : public KernelTest {
         const char* problem;
         const char* config;
     };
-    // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+    // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up
+    // to a few words at the very bound).
     void expect_few_spills(const std::vector<Representative>& representatives) {
         constexpr int few_bytes = 160;
         for (const int architecture : {80, 90, 100}) {

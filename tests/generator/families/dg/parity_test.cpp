@@ -36,7 +36,8 @@ struct Parts {
 class DgParityOrders : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, DgParityOrders, ::testing::Range(1, 11));
 
-// What parts give, put together, is what the nodal derivatives give; of the other blocks of the operators nothing is left.
+// What parts give, put together, is what the nodal derivatives give; of the other blocks of the
+// operators nothing is left.
 TEST_P(DgParityOrders, DerivativesOfPartsAreThoseOfNodes) {
     const auto seed = std::random_device{}();
     std::mt19937_64 random(seed);
@@ -46,7 +47,8 @@ TEST_P(DgParityOrders, DerivativesOfPartsAreThoseOfNodes) {
         ASSERT_EQ(parity.even() + parity.odd(), element.nodes());
         const std::vector<double> u = random_values(element.nodes(), random);
         const Parts parts(parity, u);
-        // Of derivatives of degree N with nodes in [-1, 1], entries grow like N^2; sums of up to 286 of them are rounded.
+        // Of derivatives of degree N with nodes in [-1, 1], entries grow like N^2; sums of up to
+        // 286 of them are rounded.
         const double allowed = 1e-13 * GetParam() * GetParam() * element.nodes();
         for (int along = 0; along < element.dimension(); ++along) {
             std::vector<double> made(u.size());

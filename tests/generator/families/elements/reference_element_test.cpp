@@ -50,7 +50,8 @@ TEST_P(ReferenceTetrahedron, HasTheNodesOfItsOrderInsideInNodeOrder) {
         EXPECT_GE(std::min({r, s, t}), -1 - 1e-12);
         EXPECT_LE(r + s + t, -1 + 1e-12);
     }
-    // t outermost, then s, r innermost: each row of nodes begins at r = -1 and ends at r + s + t = -1.
+    // t outermost, then s, r innermost: each row of nodes begins at r = -1 and ends at r + s + t =
+    // -1.
     std::size_t node = 0;
     for (int k = 0; k <= order; ++k)
         for (int j = 0; j <= order - k; ++j) {
@@ -62,7 +63,8 @@ TEST_P(ReferenceTetrahedron, HasTheNodesOfItsOrderInsideInNodeOrder) {
         }
 }
 
-// Warp & blend puts one-dimensional Gauss-Lobatto points on every edge, so that neighbours' nodes meet.
+// Warp & blend puts one-dimensional Gauss-Lobatto points on every edge, so that neighbours' nodes
+// meet.
 TEST_P(ReferenceTetrahedron, HasLobattoPointsOnItsEdges) {
     const std::vector<double> lobatto = lobatto_points(GetParam());
     for (std::size_t i = 0; i < lobatto.size(); ++i) {
@@ -104,7 +106,8 @@ TEST_P(ReferenceTetrahedron, HasDerivativesThatArePermutationsOfOneAnother) {
             for (int m = 0; m < element_.nodes(); m += 3) EXPECT_EQ(element_.transposed[a](m, n), element_.derivative[a](n, m));
 }
 
-// A face node's tangential derivative sees that face only, whatever the order: those zeros are exact, and kernels skip them.
+// A face node's tangential derivative sees that face only, whatever the order: those zeros are
+// exact, and kernels skip them.
 TEST_P(ReferenceTetrahedron, HasZerosOffTheFaceForTangentialDerivatives) {
     const int order = GetParam();
     const int face_nodes = (order + 1) * (order + 2) / 2;  // on t = -1, numbered first
@@ -119,7 +122,8 @@ TEST_P(ReferenceTetrahedron, HasZerosOffTheFaceForTangentialDerivatives) {
     EXPECT_LE(density, 0.64);
 }
 
-// The modes are orthonormal: the mass matrix (V V^T)^-1 integrates 1 to the volume 4/3, that is |V^-1 1|^2 = 4/3, and only mode 0 is not 0 there.
+// The modes are orthonormal: the mass matrix (V V^T)^-1 integrates 1 to the volume 4/3, that is
+// |V^-1 1|^2 = 4/3, and only mode 0 is not 0 there.
 TEST_P(ReferenceTetrahedron, HasOrthonormalModes) {
     const double constant = element_.vandermonde(0, 0);
     EXPECT_NEAR(constant * constant * 4 / 3, 1, 1e-13);
@@ -151,7 +155,8 @@ class ReferenceSimplex : public ::testing::TestWithParam<std::tuple<Simplex, int
 INSTANTIATE_TEST_SUITE_P(Orders, ReferenceSimplex,
                          ::testing::Combine(::testing::Values(Simplex::triangle, Simplex::tetrahedron), ::testing::Range(1, highest_order + 1)));
 
-// Integral of a product of powers of barycentric coordinates over a simplex of a volume: d! volume times the factorials over (sum + d)!.
+// Integral of a product of powers of barycentric coordinates over a simplex of a volume: d! volume
+// times the factorials over (sum + d)!.
 double integral(const std::vector<int>& exponents, double volume) {
     int sum = static_cast<int>(exponents.size()) - 1;
     double result = volume * std::tgamma(sum + 1);
@@ -214,7 +219,8 @@ TEST_P(ReferenceSimplex, ListsTheNodesOfEachFaceInNodeOrder) {
     }
 }
 
-// a M b is the integral of a b, for products of powers of barycentric coordinates of degree up to the order each.
+// a M b is the integral of a b, for products of powers of barycentric coordinates of degree up to
+// the order each.
 TEST_P(ReferenceSimplex, HasAMassMatrixThatIntegratesProducts) {
     const double volume = dimension() == 2 ? 2 : 4.0 / 3;
     for (int i = 0; i <= element_.order; ++i)
@@ -232,7 +238,8 @@ TEST_P(ReferenceSimplex, HasAMassMatrixThatIntegratesProducts) {
         }
 }
 
-// LIFT is the inverse mass matrix times the integrals over faces: a M LIFT b is the integral of a b over the face that b lives on.
+// LIFT is the inverse mass matrix times the integrals over faces: a M LIFT b is the integral of a b
+// over the face that b lives on.
 TEST_P(ReferenceSimplex, LiftsIntegralsOverItsFaces) {
     const int face_nodes = element_.face_nodes();
     ASSERT_EQ(element_.lift.rows, element_.nodes());

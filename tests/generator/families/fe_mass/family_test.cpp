@@ -20,7 +20,8 @@ Problem parse(const std::string& rest) {
     return table.parse_problem("fe_mass " + rest);
 }
 
-// The matrix with all its zeros: sums over points of products of whole functions, an element at a time.
+// The matrix with all its zeros: sums over points of products of whole functions, an element at a
+// time.
 std::vector<double> dense(const fe::Shape& shape, const Workload& work) {
     const fe::Axis axis(shape);
     const auto* nodes = static_cast<const std::int32_t*>(work.arrays[1].data());
@@ -123,7 +124,8 @@ TEST(FeMass, PartsOfTheElementsAddUpToTheWhole) {
 
 TEST(FeMass, CountsWhatMustMove) {
     const Family family = fe_mass();
-    // 64 weights and 27 nodes for each element, two vectors of three components; 4*9*3 + 4*4*3*3 + 4*4*4*3 multiply-adds there and as many back.
+    // 64 weights and 27 nodes for each element, two vectors of three components; 4*9*3 + 4*4*3*3 +
+    // 4*4*4*3 multiply-adds there and as many back.
     const Counts counts = family.counts(parse("kernel=apply_dot dimension=3 order=2 points=4 components=3 elements=100 nodes=1000"));
     EXPECT_EQ(counts.bytes, 100 * (64 * 8 + 27 * 4) + 2 * 3 * 1000 * 8);
     EXPECT_EQ(counts.operations, 3 * (100 * (4.0 * (108 + 144 + 192) + 64) + 2 * 1000));

@@ -1,4 +1,5 @@
-// Compiled kernels of fe_mass against the reference: CPU kernels as they are, CUDA kernels through the emulator and on a GPU.
+// Compiled kernels of fe_mass against the reference: CPU kernels as they are, CUDA kernels through
+// the emulator and on a GPU.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -118,8 +119,8 @@ TEST_F(FeMassKernels, NoDigitDependsOnTheConfiguration) {
     expect_no_digit_to_depend_on_the_configuration(any_problem(any(2, 3), any(1, 3), any(1, 20)));
 }
 
-// The L2 projection of a smooth function, by conjugate gradients with compiled products on a mesh that is no box: its error falls by 2^(order + 1)
-// when edges are halved.
+// The L2 projection of a smooth function, by conjugate gradients with compiled products on a mesh
+// that is no box: its error falls by 2^(order + 1) when edges are halved.
 TEST_F(FeMassKernels, ProjectionsConvergeAsTheyShould) {
     constexpr int dimension = 2, order = 2;
     const auto function = [](double x, double y) { return std::sin(2.0 * x + 0.3) * std::cos(1.5 * y); };
@@ -143,7 +144,8 @@ TEST_F(FeMassKernels, ProjectionsConvergeAsTheyShould) {
         for (HostArray& array : arrays) pointers.push_back(array.data());
         KernelLibrary library(*backend_, Database(families()), families(), [](const std::string&) {});
         const BoundKernel product(library.kernel(of), pointers);
-        // Values of a field and of the place at an element's points, their weights by the plain formula, and what they add to.
+        // Values of a field and of the place at an element's points, their weights by the plain
+        // formula, and what they add to.
         const auto for_points = [&](const auto& visit) {
             for (std::size_t element = 0; element < static_cast<std::size_t>(mesh.elements); ++element)
                 for (int q = 0; q < shape.element_points(); ++q) {
@@ -218,7 +220,8 @@ TEST_F(SlowFeMassKernels, NoDigitDependsOnManyConfigurations) {
 
 // What the register rule promises: a kernel within it does not live on spills.
 TEST_F(SlowFeMassKernels, CudaKernelsCompileWithoutSpilling) {
-    // Of two columns a thread, the compiler now and then keeps more in flight than the space's rule counts.
+    // Of two columns a thread, the compiler now and then keeps more in flight than the space's rule
+    // counts.
     constexpr int few_bytes = 128;
     std::unique_ptr<Compiler> compiler;
     try {
@@ -241,7 +244,8 @@ TEST_F(SlowFeMassKernels, CudaKernelsCompileWithoutSpilling) {
 
 using GpuFeMassKernels = test::OnGpu<FeMassKernels>;
 
-// On the device itself: the reference's answer, and the processor's digits, whatever the configuration.
+// On the device itself: the reference's answer, and the processor's digits, whatever the
+// configuration.
 TEST_F(GpuFeMassKernels, RandomConfigurationsGiveTheReferencesAnswerAndTheProcessorsDigits) {
     const Family& family = families().find("fe_mass");
     for (int dimension = 2; dimension <= 3; ++dimension)

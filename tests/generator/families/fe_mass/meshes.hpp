@@ -60,7 +60,8 @@ struct BoxMesh {
     std::vector<std::int32_t> element_nodes;  ///< [element][(order + 1)^d]
 };
 
-/// The arrays of an fe_mass problem with data=vertices, precision=f64 and one component on this mesh, before a step.
+/// The arrays of an fe_mass problem with data=vertices, precision=f64 and one component on this
+/// mesh, before a step.
 inline std::vector<HostArray> mass_arrays(const Problem& problem, const BoxMesh& mesh, const std::vector<double>& x) {
     std::vector<HostArray> result;
     for (const ArraySpec& spec : fe::arrays(problem)) result.emplace_back(Precision::f64, spec.words);

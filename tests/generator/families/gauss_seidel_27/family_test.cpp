@@ -69,7 +69,8 @@ TEST(SlowGaussSeidel27, EveryConstraintRejectsSomethingAndSaysWhy) {
             for (const FormSpace& form : space.forms())
                 for (const auto& constraint : form.constraints) rules.insert(form.name + ": " + constraint.name);
             std::int64_t members = 0;
-            // A stride that is a prime to all numbers of values: every value of every tunable in many combinations, in a seventh of the time.
+            // A stride that is a prime to all numbers of values: every value of every tunable in
+            // many combinations, in a seventh of the time.
             for (std::int64_t index = 0; index < space.product(); index += 7) {
                 const Config config = space.at(index);
                 const auto rejection = space.check(config);
@@ -156,7 +157,8 @@ TEST(GaussSeidel27, AWalkIsEnteredWithNoMoreWarpsThanItsRowsNeed) {
             }
 }
 
-// Planes that follow others are a block's each, and a symmetric stencil's without partial sums as well.
+// Planes that follow others are a block's each, and a symmetric stencil's without partial sums as
+// well.
 TEST(GaussSeidel27, OtherWalksHaveABlockPerPlane) {
     const Family family = gauss_seidel_27();
     for (const char* kind : {"variable", "symmetric"}) {
@@ -227,7 +229,8 @@ TEST(GaussSeidel27, CountsCompulsoryWork) {
     EXPECT_EQ(family.counts(problem("constant", "f32", 10, 20, 30)).updates, points);
 }
 
-// Reduced to every 11th configuration (a prime to all numbers of values), which is still every value of every tunable.
+// Reduced to every 11th configuration (a prime to all numbers of values), which is still every
+// value of every tunable.
 TEST(GaussSeidel27, MembersRenderWithoutHolesAndIndependentlyOfTheSize) {
     const Family family = gauss_seidel_27();
     for (const auto& limits : {cpu_limits(), cuda_limits(90)})
@@ -248,7 +251,8 @@ TEST(GaussSeidel27, MembersRenderWithoutHolesAndIndependentlyOfTheSize) {
         }
 }
 
-// The reference follows the exact solution of the model problem through its sweeps: A (1 - E_c) sin sin sin at the points of colour c.
+// The reference follows the exact solution of the model problem through its sweeps: A (1 - E_c) sin
+// sin sin at the points of colour c.
 TEST(GaussSeidel27, TheReferenceConvergesAsTheColourRecurrenceSays) {
     const Family family = gauss_seidel_27();
     for (const int n : {1, 2, 7, 12})
@@ -264,7 +268,8 @@ TEST(GaussSeidel27, TheReferenceConvergesAsTheColourRecurrenceSays) {
         }
 }
 
-// Symmetric storage is a way to write down a variable stencil: coefficient k < 13 of a point is number 26 - k of its neighbour.
+// Symmetric storage is a way to write down a variable stencil: coefficient k < 13 of a point is
+// number 26 - k of its neighbour.
 TEST(GaussSeidel27, TheReferenceReadsSymmetricStorageAsTheVariableStencilThatItMeans) {
     const Family family = gauss_seidel_27();
     constexpr int nx = 6, ny = 5, nz = 4, pitch = 9;
@@ -283,7 +288,8 @@ TEST(GaussSeidel27, TheReferenceReadsSymmetricStorageAsTheVariableStencilThatItM
                     for (int dy = -1; dy <= 1; ++dy)
                         for (int dx = -1; dx <= 1; ++dx) {
                             const int k = 9 * dz + 3 * dy + dx + 13;
-                            // The point of the pair that comes first in memory keeps the coefficient.
+                            // The point of the pair that comes first in memory keeps the
+                            // coefficient.
                             const int owner =
                                 k < 13 ? ((z + 1 + dz) * (ny + 2) + y + 1 + dy) * pitch + x + 1 + dx : ((z + 1) * (ny + 2) + y + 1) * pitch + x + 1;
                             written[static_cast<std::size_t>(((k * nz + z) * ny + y) * pitch + x + 1)] =
@@ -343,8 +349,8 @@ TEST(GaussSeidel27, WorkloadsAreFreshDeterministicAndPoisoned) {
                 EXPECT_GT(largest_difference(workload.arrays[i], other.arrays[i]), 0) << p.key() << ", seed " << seed;
             }
         }
-        // The step moves the field by far more than the tolerance, though one point alone may lie by chance where it goes; and leaves no NaN where a
-        // value belongs.
+        // The step moves the field by far more than the tolerance, though one point alone may lie
+        // by chance where it goes; and leaves no NaN where a value belongs.
         if (p.integer("nz") > 1) {
             EXPECT_GT(largest_difference(workload.arrays[0], workload.expected[0]), 1000 * workload.tolerance) << p.key() << ", seed " << seed;
         }

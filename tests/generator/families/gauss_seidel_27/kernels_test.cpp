@@ -1,5 +1,5 @@
-// Compiled kernels of gauss_seidel_27 against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
-// resources that they take.
+// Compiled kernels of gauss_seidel_27 against the reference: CPU kernels as they are, CUDA kernels
+// through the emulator, and through NVRTC for the resources that they take.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -175,7 +175,8 @@ TEST_F(GaussSeidel27Kernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmul
     expect_random_emulated(kinds[random_() % kinds.size()], random_() % 2 == 0 ? "f32" : "f64");
 }
 
-// The wave of planes has most to go wrong: blocks that end within the range, at its ends, and more threads than blocks.
+// The wave of planes has most to go wrong: blocks that end within the range, at its ends, and more
+// threads than blocks.
 TEST_F(GaussSeidel27Kernels, ResultsDoNotDependOnTheNumberOfThreads) {
     const Family& family = families().find("gauss_seidel_27");
     const Problem problem = parse("stencil=variable precision=f32 nx=19 ny=9 nz=21");
@@ -271,8 +272,9 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
     }
 }
 
-// Planes beside the range hand over what they keep: whatever begins, ends and surrounds it. A new value that the next warp's first points miss
-// changes others by a millionth of a millionth part: rows of several warps are in f64.
+// Planes beside the range hand over what they keep: whatever begins, ends and surrounds it. A new
+// value that the next warp's first points miss changes others by a millionth of a millionth part:
+// rows of several warps are in f64.
 TEST_F(SlowGaussSeidel27Kernels, PartialSumsEqualTheReferenceAtEverySize) {
     const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     bool all_colours = random_() % 2 == 0;
@@ -319,8 +321,9 @@ Family last_part_first(const Family& family) {
     return result;
 }
 
-// Blocks that share a plane do what one block does, operation for operation. The emulator's blocks run one after the other, so that in one of two
-// orders whatever a part reads of another one has been overwritten before.
+// Blocks that share a plane do what one block does, operation for operation. The emulator's blocks
+// run one after the other, so that in one of two orders whatever a part reads of another one has
+// been overwritten before.
 void expect_the_same_bits(Backend& backend, const Problem& problem, const std::string& form, int walks, std::uint64_t seed) {
     Limits limits = cuda_limits(90);
     limits.multiprocessors = 2 + static_cast<int>(seed / 8 % 12);  // as many equal shares
@@ -330,7 +333,8 @@ void expect_the_same_bits(Backend& backend, const Problem& problem, const std::s
     const Config alone = space.parse(form + ",walks=1"), shared = space.parse(fmt::format("{},walks={}", form, walks));
     ASSERT_FALSE(space.check(shared)) << problem.key();
     const Workload workload = family.workload(problem, seed);
-    // All, all but the first plane, and any: planes beside the range are walked, too, where they hand over partial sums.
+    // All, all but the first plane, and any: planes beside the range are walked, too, where they
+    // hand over partial sums.
     const std::int64_t planes = family.range(problem);
     std::mt19937_64 random(seed);
     const std::int64_t begin = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(planes));
@@ -361,7 +365,8 @@ TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneGiveTheSameBits) {
     }
 }
 
-// Even and odd numbers of rows with the fewest that so many blocks share, a point a row, a plane alone, and rows of two warps.
+// Even and odd numbers of rows with the fewest that so many blocks share, a point a row, a plane
+// alone, and rows of two warps.
 TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneOfAVariableStencilGiveTheSameBits) {
     struct Case {
         int points, rows, planes, walks;
@@ -396,7 +401,8 @@ class SharedWords {
     void* data_;
 };
 
-// One sweep whose blocks run as processes of their own, at the same time: the largest difference from the reference.
+// One sweep whose blocks run as processes of their own, at the same time: the largest difference
+// from the reference.
 double error_of_blocks_at_once(Backend& backend, const KernelSource& source, const Problem& problem, const Workload& workload) {
     const CompileOutcome outcome = backend.compiler().compile(test::blocks_at_once(source));
     if (!outcome.ok) throw Error("blocks at once", outcome.failure + outcome.code.log, "mend the test");
@@ -429,8 +435,9 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
     return largest_difference(u.data(), expected.data(), expected.words(), source.precision);
 }
 
-// The emulator's blocks finish one after another. Here they overlap, as on a device: an odd plane that did not wait long enough, or wrote a row that
-// an even plane still has to read, would give something else.
+// The emulator's blocks finish one after another. Here they overlap, as on a device: an odd plane
+// that did not wait long enough, or wrote a row that an even plane still has to read, would give
+// something else.
 TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
     const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const auto& [kind, config] :
@@ -471,7 +478,8 @@ TEST_F(SlowGaussSeidel27Kernels, ManyRandomCpuConfigurationsEqualTheReference) {
             for (int i = 0; i < 2; ++i) expect_cpu_configuration_verified(kind, precision);
 }
 
-// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a
+// few words at the very bound).
 TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     constexpr int few_bytes = 64;
     const Family& family = families().find("gauss_seidel_27");
@@ -501,7 +509,8 @@ class GpuGaussSeidel27 : public GaussSeidel27Kernels {
     void SetUp() override { backend_ = test::backend_or_skip("cuda", cache_); }
 };
 
-// Sizes with more than one warp per row in a walk, more rows than stages, and ranges that begin anywhere.
+// Sizes with more than one warp per row in a walk, more rows than stages, and ranges that begin
+// anywhere.
 TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
     const Family& family = families().find("gauss_seidel_27");
     for (const char* kind : kinds)
@@ -512,8 +521,8 @@ TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
             }
 }
 
-// Ten sweeps over more planes than a device holds blocks. Both forms do the same operations; what compilers round differently stays within what
-// one sweep may err, because every sweep halves it.
+// Ten sweeps over more planes than a device holds blocks. Both forms do the same operations; what
+// compilers round differently stays within what one sweep may err, because every sweep halves it.
 TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
     const Family& family = families().find("gauss_seidel_27");
     const Limits& limits = backend_->device().limits;
@@ -553,7 +562,8 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
     }
 }
 
-// Ten sweeps with more blocks than a device holds at a time: those that share a plane get no other bits than one block, in whatever order they run.
+// Ten sweeps with more blocks than a device holds at a time: those that share a plane get no other
+// bits than one block, in whatever order they run.
 TEST_F(GpuGaussSeidel27, BlocksThatShareAPlaneGiveTheSameBits) {
     const Family& family = families().find("gauss_seidel_27");
     const Limits& limits = backend_->device().limits;

@@ -9,7 +9,8 @@
 
 namespace hone::test {
 
-/// Barriers of a kernel whose copies a warp of its own starts: the bytes or warps still to come, and behind 32 bits the phases that are over.
+/// Barriers of a kernel whose copies a warp of its own starts: the bytes or warps still to come,
+/// and behind 32 bits the phases that are over.
 inline void readers_on_host(std::string& text) {
     replace_body(text, "void prepare_readers(", "    std::memset(read, 0, stages * sizeof(Barrier));\n");
     replace_body(text, "void say_read(", "    if (++*read % (1ull << 32) == blockDim.y - 1) *read = ((*read >> 32) + 1) << 32;\n");
@@ -33,8 +34,8 @@ inline void phases_on_host(std::string& text) {
 )");
 }
 
-/// gauss_seidel_27 with its inline PTX written out in C++, for the emulator. Blocks run one after another in the order of their tickets, so that
-/// whoever waits has no need to.
+/// gauss_seidel_27 with its inline PTX written out in C++, for the emulator. Blocks run one after
+/// another in the order of their tickets, so that whoever waits has no need to.
 inline Family turns_on_host(const Family& family) {
     Family result = family;
     result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
@@ -59,8 +60,9 @@ inline Family turns_on_host(const Family& family) {
     return result;
 }
 
-/// An emulated source whose blocks run at the same time, as processes that share the arrays and tables (which must be shared memory): what a block
-/// may see of another one depends on nothing but what they wait for. Blocks are held up at random before they publish what they finished.
+/// An emulated source whose blocks run at the same time, as processes that share the arrays and
+/// tables (which must be shared memory): what a block may see of another one depends on nothing but
+/// what they wait for. Blocks are held up at random before they publish what they finished.
 inline KernelSource blocks_at_once(const KernelSource& emulated) {
     KernelSource source = emulated;
     source.text = "#include <sched.h>\n#include <sys/wait.h>\n#include <unistd.h>\n" + source.text;

@@ -9,23 +9,28 @@
 
 namespace hone::test {
 
-/// -Laplace u = 3 pi^2 sin sin sin on the unit cube, u = 0 on its boundary, n interior points a direction, from u = 0; and its exact sweeps.
+/// -Laplace u = 3 pi^2 sin sin sin on the unit cube, u = 0 on its boundary, n interior points a
+/// direction, from u = 0; and its exact sweeps.
 ///
-/// The discrete solution is A sin sin sin. After k sweeps the points of colour c hold A (1 - E_c) sin sin sin, where the eight numbers E_c start at 1
-/// and, in colour order, obey E_c = -(1/s_C) sum over d = 1..7 of w_q 2^q C^q E_(c xor d), q = number of set bits of d, C = cos(pi h), and w_1, w_2,
-/// w_3 the face, edge and corner coefficients: a sine's neighbours at both sides add up to 2 C times itself.
+/// The discrete solution is A sin sin sin. After k sweeps the points of colour c hold A (1 - E_c)
+/// sin sin sin, where the eight numbers E_c start at 1 and, in colour order, obey E_c = -(1/s_C)
+/// sum over d = 1..7 of w_q 2^q C^q E_(c xor d), q = number of set bits of d, C = cos(pi h), and
+/// w_1, w_2, w_3 the face, edge and corner coefficients: a sine's neighbours at both sides add up
+/// to 2 C times itself.
 struct ModelProblem {
     ModelProblem(int points, bool finite_elements, std::int64_t row_pitch)
         : n(points), pitch(row_pitch), u(words()), f(words()), stencil(27), amplitude(words()) {
         const double h = 1.0 / (n + 1);
         cosine = std::cos(M_PI * h);
-        // The 7-point stencil of finite differences, or the 27-point one of trilinear finite elements, by number of offset axes.
+        // The 7-point stencil of finite differences, or the 27-point one of trilinear finite
+        // elements, by number of offset axes.
         weights = finite_elements ? std::array{8 * h / 3, 0.0, -h / 6, -h / 12} : std::array{6 / (h * h), -1 / (h * h), 0.0, 0.0};
         for (int k = 0; k < 27; ++k) {
             const int offset_axes = (k / 9 != 1) + (k / 3 % 3 != 1) + (k % 3 != 1);
             stencil[static_cast<std::size_t>(k)] = offset_axes == 0 ? 1 / weights[0] : weights[static_cast<std::size_t>(offset_axes)];
         }
-        // What the stencil makes of sin sin sin; f is chosen so that the discrete solution is sin sin sin times A = 3 pi^2 / lambda.
+        // What the stencil makes of sin sin sin; f is chosen so that the discrete solution is sin
+        // sin sin times A = 3 pi^2 / lambda.
         const double lambda = weights[0] + 6 * weights[1] * cosine + 12 * weights[2] * std::pow(cosine, 2) + 8 * weights[3] * std::pow(cosine, 3);
         const double lambda_h = 12 / (h * h) * std::pow(std::sin(M_PI * h / 2), 2);
         const double solution = 3 * M_PI * M_PI / lambda_h;

@@ -10,7 +10,8 @@
 
 namespace hone::test {
 
-/// The arrays of a poisson7 problem in double precision, by name and zero at first, and steps of the reference on them.
+/// The arrays of a poisson7 problem in double precision, by name and zero at first, and steps of
+/// the reference on them.
 class PoissonArrays {
   public:
     using Function = std::function<double(int i, int j, int k)>;

@@ -195,7 +195,8 @@ TEST_F(Poisson7, ResidualHalfAppliesThePolynomial) {
         }
 }
 
-// A layer of solid cells around a grid is its boundary: zero with the full diagonal, impermeable with what is left of it.
+// A layer of solid cells around a grid is its boundary: zero with the full diagonal, impermeable
+// with what is left of it.
 TEST_F(Poisson7, SolidCellsAreWalls) {
     for (const std::string boundary : {"dirichlet", "neumann"}) {
         PoissonArrays inner(parse("kernel=residual coefficients=axis boundary=" + boundary + " precision=f64 nx=4 ny=5 nz=3"));
@@ -207,7 +208,8 @@ TEST_F(Poisson7, SolidCellsAreWalls) {
         walled.set("inverse_diagonal", [&](int i, int j, int k) -> double { return is_fluid(i, j, k) ? 1.0 / 6 : 0; });
         walled.set("r_old", [&](int i, int j, int k) -> double { return is_fluid(i, j, k) ? uniform(-1, 1) : 7; });
         inner.set("r_old", [&](int i, int j, int k) { return walled.at("r_old", i + 1, j + 1, k + 1); });
-        // The polynomial of an impermeable wall has the smaller diagonal in M, but any positive Q will do: here the same.
+        // The polynomial of an impermeable wall has the smaller diagonal in M, but any positive Q
+        // will do: here the same.
         for (auto* m : {&inner, &walled}) (*m)["scalars"][poisson::scalar::own_weight] = 1.05;
         for (auto* m : {&inner, &walled}) (*m)["scalars"][poisson::scalar::neighbour_weight] = boundary == "dirichlet" ? 1 : 0;
         inner.step();

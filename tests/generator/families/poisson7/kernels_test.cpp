@@ -1,5 +1,5 @@
-// Compiled kernels of poisson7 against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the resources
-// that they take.
+// Compiled kernels of poisson7 against the reference: CPU kernels as they are, CUDA kernels through
+// the emulator, and through NVRTC for the resources that they take.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -35,7 +35,8 @@ constexpr std::array kernels{"apply", "apply_dot", "direction", "residual", "dir
 constexpr std::array coefficients{"scalar", "axis", "face"};
 constexpr std::array boundaries{"periodic", "dirichlet", "neumann"};
 
-// One configuration of every form, so that no part of the template is left out whatever the random ones are.
+// One configuration of every form, so that no part of the template is left out whatever the random
+// ones are.
 constexpr std::array cuda_forms{"form=cells,rows_per_thread=2,load_bytes=8,block_x=32,block_y=2",
                                 "form=march,load_bytes=8,block_x=32,block_y=4,z_block=8,cache_hint=streaming",
                                 "form=march,load_bytes=16,block_x=64,block_y=2,z_block=16,rows_per_thread=2,prefetch=2",
@@ -184,7 +185,8 @@ TEST_F(SlowPoisson7Kernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
 
 using GpuPoisson7Kernels = test::OnGpu<Poisson7Kernels>;
 
-// On the device itself: the reference's answer, and the processor's digits, whatever the configuration.
+// On the device itself: the reference's answer, and the processor's digits, whatever the
+// configuration.
 TEST_F(GpuPoisson7Kernels, AnyConfigurationGivesTheReferencesAnswerAndTheProcessorsDigits) {
     const Family& family = families().find("poisson7");
     for (std::size_t number = 0; number < kernels.size() * coefficients.size(); ++number) {

@@ -1,4 +1,5 @@
-// A CUDA driver without a GPU, so that the host side of the backend runs where there is none, under the sanitizers too. See fake_driver.hpp.
+// A CUDA driver without a GPU, so that the host side of the backend runs where there is none, under
+// the sanitizers too. See fake_driver.hpp.
 #include "tests/runtime/cuda/fake_driver/fake_driver.hpp"
 
 #include <fcntl.h>
@@ -142,7 +143,8 @@ void largest_difference(void** arguments, unsigned blocks) {
     }
 }
 
-// Words of 8 bytes of a message, to or from their places in a field. Who waits for a flag waits for another process.
+// Words of 8 bytes of a message, to or from their places in a field. Who waits for a flag waits for
+// another process.
 void exchange_words(void** arguments, bool put) {
     auto* field = argument<std::uint64_t*>(arguments, 0);
     const auto* places = argument<const long long*>(arguments, 1);
@@ -436,7 +438,8 @@ EXPORTED int cuStreamWriteValue32_v2(void*, DevicePointer address, std::uint32_t
     std::memcpy(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), &value, sizeof value);
     return success;
 }
-// Work is done when it is queued, so the host waits here in place of the stream: another process may have to set the word.
+// Work is done when it is queued, so the host waits here in place of the stream: another process
+// may have to set the word.
 EXPORTED int cuStreamWaitValue32_v2(void*, DevicePointer address, std::uint32_t value, unsigned flags) {
     {
         const std::lock_guard lock(mutex);

@@ -17,13 +17,16 @@ struct FakeLaunch {
     void* stream = nullptr;
 };
 
-/// What the fake driver is told to be and what it saw: one per process, reached through the symbol `fake_driver_state` of the loaded library.
+/// What the fake driver is told to be and what it saw: one per process, reached through the symbol
+/// `fake_driver_state` of the loaded library.
 ///
-/// The fake is strict where the driver is: calls need a current context, copies must lie inside one allocation, blocks and shared memory have limits.
-/// "Device memory" is host memory that knows its size. Entry points exist by name: `add_one` (float* a, int first, int last),
-/// `largest_difference_f32`, `_f64` and `_i32`, `pack` and `unpack` (of GatherExchange, words of 8 bytes), `fault` (an illegal access that shows when
-/// the device is waited for), and any other, which does nothing; names that begin with `absent` are not there, those that begin with `static_` have
-/// 16 KiB of static shared memory.
+/// The fake is strict where the driver is: calls need a current context, copies must lie inside one
+/// allocation, blocks and shared memory have limits. "Device memory" is host memory that knows its
+/// size. Entry points exist by name: `add_one` (float* a, int first, int last),
+/// `largest_difference_f32`, `_f64` and `_i32`, `pack` and `unpack` (of GatherExchange, words of 8
+/// bytes), `fault` (an illegal access that shows when the device is waited for), and any other,
+/// which does nothing; names that begin with `absent` are not there, those that begin with
+/// `static_` have 16 KiB of static shared memory.
 struct FakeDriverState {
     int devices = 1;
     std::size_t memory_bytes = std::size_t{64} << 20;
@@ -48,7 +51,8 @@ struct FakeDriverState {
     std::vector<std::string> calls;           ///< every symbol called, in order
 };
 
-/// What the fake management library tells, reached through its symbol `fake_nvml_state`. It says 512.5 W on the mean and 600.25 W at the moment.
+/// What the fake management library tells, reached through its symbol `fake_nvml_state`. It says
+/// 512.5 W on the mean and 600.25 W at the moment.
 struct FakeNvmlState {
     bool counts_energy = true;
     bool tells_instant = true;

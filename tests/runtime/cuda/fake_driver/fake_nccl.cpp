@@ -1,5 +1,5 @@
-// NCCL without GPUs, between threads of one process: what is sent waits in a list for its receiver, in the order of sending. As the real one it does
-// its work when a group ends, and knows no tags.
+// NCCL without GPUs, between threads of one process: what is sent waits in a list for its receiver,
+// in the order of sending. As the real one it does its work when a group ends, and knows no tags.
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>

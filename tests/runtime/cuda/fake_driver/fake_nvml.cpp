@@ -1,4 +1,5 @@
-// A management library for the fake driver's first device: 512.5 W, 1980 and 3201 MHz, 45 degrees, held back by the software power cap, and idle.
+// A management library for the fake driver's first device: 512.5 W, 1980 and 3201 MHz, 45 degrees,
+// held back by the software power cap, and idle.
 #include <cstring>
 
 #include "runtime/cuda/nvml_functions.hpp"

@@ -1,4 +1,5 @@
-// A compiler that compiles nothing, beside the fake driver: whatever has the word "wrong" in it fails.
+// A compiler that compiles nothing, beside the fake driver: whatever has the word "wrong" in it
+// fails.
 #include <cstddef>
 #include <cstring>
 #include <string>

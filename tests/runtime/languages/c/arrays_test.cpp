@@ -9,7 +9,8 @@ using test::small_problem;
 
 class CArrays : public test::CSession {
   protected:
-    // Expects this array in place of the first to be refused, and the kernel to be bound to the right ones afterwards.
+    // Expects this array in place of the first to be refused, and the kernel to be bound to the
+    // right ones afterwards.
     void expect_first_refused(const hone_array& array, const std::vector<std::string>& parts) {
         std::vector<hone_array> arrays = workload_.arrays;
         arrays[0] = array;

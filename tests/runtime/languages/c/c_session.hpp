@@ -53,7 +53,8 @@ struct CWorkload {
     }
 };
 
-/// A session on the processor through the C interface, with a database of its own that is empty, and nothing of this user's but compiled kernels.
+/// A session on the processor through the C interface, with a database of its own that is empty,
+/// and nothing of this user's but compiled kernels.
 class CSession : public testing::Test {
   protected:
     CSession() {

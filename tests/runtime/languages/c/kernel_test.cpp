@@ -1,4 +1,5 @@
-// Kernels through the C interface: described, bound, launched, and their answers compared with the plain loops'.
+// Kernels through the C interface: described, bound, launched, and their answers compared with the
+// plain loops'.
 #include <regex>
 #include <thread>
 

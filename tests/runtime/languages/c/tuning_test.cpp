@@ -1,4 +1,5 @@
-// Tuning through the C interface, ahead and beside an application's steps. Candidates run in processes of this program.
+// Tuning through the C interface, ahead and beside an application's steps. Candidates run in
+// processes of this program.
 #include <chrono>
 
 #include "tests/runtime/languages/c/c_session.hpp"

@@ -31,7 +31,8 @@ std::string with(const std::string& parameters, const std::string& conditions) {
 const std::string two =
     R"({"Name": "x", "Type": "int", "Values": "[1, 2, 4]", "Default": 2}, {"Name": "way", "Type": "string", "Values": "['a', 'b']"})";
 
-// The description of a space and its measurement agree: what the conditions leave is what was measured.
+// The description of a space and its measurement agree: what the conditions leave is what was
+// measured.
 TEST(T1, ConditionsLeaveWhatTheCommunityMeasured) {
     int read = 0;
     for (const auto& [description, measured, defaults] : {std::tuple{"convolution_milo.json", "convolution_milo__MI250X.json.gz", true},

@@ -1,4 +1,5 @@
-// dg_stage and dg_rk without compiling anything: counts, the reference against the separate kernels' references, workloads, search spaces, plans.
+// dg_stage and dg_rk without compiling anything: counts, the reference against the separate
+// kernels' references, workloads, search spaces, plans.
 #include "generator/families/dg/stage/family.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +49,8 @@ void step(const std::string& problem, const std::vector<void*>& arrays) {
     family.reference(parsed, arrays, 0, family.range(parsed));
 }
 
-// The whole stage is what the three kernels do one after the other, on data that the stage's workload makes.
+// The whole stage is what the three kernels do one after the other, on data that the stage's
+// workload makes.
 class DgStageReference : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Equations, DgStageReference, ::testing::Values("maxwell_3d", "acoustics_3d"));
 TEST_P(DgStageReference, IsVolumeThenSurfaceThenUpdate) {
@@ -217,7 +219,8 @@ std::vector<double> numbers_of(const std::string& text, const std::string& name)
     return values;
 }
 
-// Coefficients in the code are those of the element to a few roundings of the largest, and few: symmetries make most of them equal.
+// Coefficients in the code are those of the element to a few roundings of the largest, and few:
+// symmetries make most of them equal.
 TEST(DgStageText, HasTheOperatorsWithoutTheirNoiseInTheCode) {
     const Problem problem = parse("dg_stage equation=maxwell_3d order=3 precision=f64 elements=1000");
     const SearchSpace space = families().find("dg_stage").space(problem, cuda_limits(90));
@@ -243,8 +246,8 @@ TEST(DgStageText, HasTheOperatorsWithoutTheirNoiseInTheCode) {
     expect_equal("LIFT", 40, element.lift, 40);  // 36, and what would have changed by more
 }
 
-// Launches of one configuration share its tile, but none pays for what another needs: the update streams in full vectors, and shared memory is that
-// of the pass's own operands.
+// Launches of one configuration share its tile, but none pays for what another needs: the update
+// streams in full vectors, and shared memory is that of the pass's own operands.
 TEST(DgStageText, EveryLaunchTakesWhatItNeeds) {
     const Problem problem = parse("dg_stage equation=acoustics_3d order=2 precision=f32 elements=1000");
     const Family& family = families().find("dg_stage");

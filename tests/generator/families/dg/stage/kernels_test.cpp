@@ -1,5 +1,6 @@
-// Compiled kernels of dg_stage and dg_rk against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for
-// the resources that they take. All fused forms are compared with the same reference, and with each other.
+// Compiled kernels of dg_stage and dg_rk against the reference: CPU kernels as they are, CUDA
+// kernels through the emulator, and through NVRTC for the resources that they take. All fused forms
+// are compared with the same reference, and with each other.
 #include "tests/generator/families/dg/kernels.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,8 @@ class DgStageKernels : public test::DgKernels {
             const double roundoff = problem.precision() == Precision::f32 ? 6e-8 : 1.2e-16;
             for (const Config& config : {update, whole}) {
                 const auto together = stepped(which, problem, config, workload);
-                // A handful of roundings of right-hand sides, which dt (at most 1/2) and then 1 leave at most half as large as the tolerance's own S.
+                // A handful of roundings of right-hand sides, which dt (at most 1/2) and then 1
+                // leave at most half as large as the tolerance's own S.
                 const double allowed = std::max(64 * roundoff, workload.tolerance / 2);
                 for (std::size_t i = 0; i < 2; ++i) EXPECT_LE(largest_difference(apart[i], together[i]), allowed) << config.key() << " seed " << seed;
             }
@@ -91,7 +93,8 @@ TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "form=tile_separate,elements_per_block=16,nodes_per_thread=1,operator=shared");
 }
 
-// Blocks of one warp and more, with elements beyond the last one; all parts of the nodes, and points of faces in flight beyond the last element.
+// Blocks of one warp and more, with elements beyond the last one; all parts of the nodes, and
+// points of faces in flight beyond the last element.
 const std::string whole_in_the_code = "form=immediate_whole,elements_per_block=32";
 
 TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
@@ -116,14 +119,16 @@ TEST_F(DgStageKernels, AmplitudesInTheCodeEqualTheReferenceInTheEmulator) {
 
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
-                    "form=warp_tile_whole,basis=parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,"
-                    "copy_width=2");
     expect_emulated(
-        "equation=acoustics_3d order=5 precision=f32 elements=9",
-        "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
-    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=11",
-                    "form=warp_tile_whole,basis=parity,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
+        "equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+        "form=warp_tile_whole,basis=parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,"
+        "copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 elements=9",
+                    "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,"
+                    "unroll=4,copy_width=4");
+    expect_emulated(
+        "equation=maxwell_2d_tm order=6 precision=f64 elements=11",
+        "form=warp_tile_whole,basis=parity,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
     expect_emulated(
         "equation=maxwell_3d order=4 precision=f32 elements=19",
         "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=2");
@@ -147,7 +152,8 @@ TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesN
     });
 }
 
-// Right-hand sides replace the fields where each warp has one task (order 5), and have a place of their own elsewhere.
+// Right-hand sides replace the fields where each warp has one task (order 5), and have a place of
+// their own elsewhere.
 TEST_F(DgStageKernels, MatrixUnitsOnCopiedFieldsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=5 precision=f64 materials=per_element elements=5",
                     "form=mma_whole,lift=amplitudes,gathers=copies,elements_per_block=8,groups_per_warp=1,unrolled_steps=1,copy_width=2");
@@ -155,12 +161,14 @@ TEST_F(DgStageKernels, MatrixUnitsOnCopiedFieldsEqualTheReferenceInTheEmulator) 
                     "form=tf32_whole,lift=amplitudes,gathers=loads,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=4");
 }
 
-// Even and odd parts, of which one row of tiles is padded; right-hand sides in place (order 4) and apart.
+// Even and odd parts, of which one row of tiles is padded; right-hand sides in place (order 4) and
+// apart.
 TEST_F(DgStageKernels, PartsOnMatrixUnitsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
                     "form=mma_whole,lift=amplitudes,basis=parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
-    expect_emulated("equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=19",
-                    "form=tf32_whole,lift=amplitudes,basis=parity,gathers=copies,elements_per_block=16,groups_per_warp=2,unrolled_steps=1,copy_width=4");
+    expect_emulated(
+        "equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=19",
+        "form=tf32_whole,lift=amplitudes,basis=parity,gathers=copies,elements_per_block=16,groups_per_warp=2,unrolled_steps=1,copy_width=4");
     expect_emulated(
         "equation=maxwell_2d_tm order=7 precision=f64 elements=9",
         "form=mma_whole,algebra=cartesian,lift=amplitudes,basis=parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=1,copy_width=1");
@@ -278,8 +286,8 @@ TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
         expect_verified(*cuda, family(), problem, member(space, fmt::format("elements_per_block=8,groups_per_warp=1,{}", form)));
 }
 
-// Operators in the code on the device: few random configurations of the next suite have them. Blocks of several warps and a last one that is not
-// full.
+// Operators in the code on the device: few random configurations of the next suite have them.
+// Blocks of several warps and a last one that is not full.
 class GpuDgImmediate : public DgStageKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, GpuDgImmediate, ::testing::Values(1, 2, 3));
 TEST_P(GpuDgImmediate, OperatorsInTheCodeEqualTheReference) {

@@ -1,4 +1,5 @@
-// dg_surface without compiling anything: the reference against the literature's formulas and physics, counts, workload, search space, text.
+// dg_surface without compiling anything: the reference against the literature's formulas and
+// physics, counts, workload, search space, text.
 #include "generator/families/dg/surface/family.hpp"
 
 #include <fmt/format.h>
@@ -47,8 +48,9 @@ TEST(DgSurface, RefusesMeshesWhoseNodesNoIntegerCounts) {
     EXPECT_THROW(family().arrays(problem), Error);
 }
 
-// Two elements of order 1 with constant states, the same normal and Fscale at every face: what the reference adds to rhs, integrated over element 0
-// and divided by the faces' areas, is the flux between the states.
+// Two elements of order 1 with constant states, the same normal and Fscale at every face: what the
+// reference adds to rhs, integrated over element 0 and divided by the faces' areas, is the flux
+// between the states.
 struct TwoStates {
     explicit TwoStates(const std::string& equation, bool materials)
         : problem(parse(fmt::format("equation={} order=1 precision=f64 materials={} elements=2", equation, materials ? "per_element" : "uniform"))),
@@ -162,7 +164,8 @@ TEST_P(DgSurfaceReference, HasTheTextbooksFluxInsideAndAtBoundaries) {
     expect_flux(jump);
 }
 
-// A wave that runs along the normal out of the own element, which fills it alone: fields of amplitude 1 in a medium of impedance z.
+// A wave that runs along the normal out of the own element, which fills it alone: fields of
+// amplitude 1 in a medium of impedance z.
 std::vector<double> outgoing_wave(const std::string& equation, const std::array<double, 3>& n, double z) {
     if (equation == "acoustics_3d") return {1, n[0] / z, n[1] / z, n[2] / z};
     // E is any unit vector across n, and H = n x E / Z.
@@ -173,8 +176,9 @@ std::vector<double> outgoing_wave(const std::string& equation, const std::array<
     return {h[0] / z, h[1] / z, h[2] / z, e[0], e[1], e[2]};
 }
 
-// At an interface a wave of amplitude 1 lets 2 Z+ / (Z- + Z+) of its electric field (pressure) through, and H (velocity) is that over Z+: Fresnel at
-// normal incidence. The flux is what turns the own state into that.
+// At an interface a wave of amplitude 1 lets 2 Z+ / (Z- + Z+) of its electric field (pressure)
+// through, and H (velocity) is that over Z+: Fresnel at normal incidence. The flux is what turns
+// the own state into that.
 TEST_P(DgSurfaceReference, TransmitsWhatFresnelSaysBetweenMaterials) {
     TwoStates states(GetParam(), true);
     const bool maxwell = states.shape.what->maxwell;
@@ -192,13 +196,15 @@ TEST_P(DgSurfaceReference, TransmitsWhatFresnelSaysBetweenMaterials) {
     const std::vector<double> wave = outgoing_wave(GetParam(), states.normal, z[0]);
     const std::vector<double> nothing(wave.size(), 0);
     const double transmitted = 2 * z[1] / (z[0] + z[1]);
-    // [E] - 1 and [H] Z- / Z+ - 1 of the own amplitude; a jump of E acts on H and the other way round.
+    // [E] - 1 and [H] Z- / Z+ - 1 of the own amplitude; a jump of E acts on H and the other way
+    // round.
     const double electric = transmitted - 1;
     const double magnetic = transmitted * z[0] / z[1] - 1;
     std::vector<double> exact;
     for (std::size_t f = 0; f < wave.size(); ++f) {
         const bool first = static_cast<int>(f) < states.shape.what->second_group;
-        // n x (n x E / Z) = -E / Z, so that -n x E jumps by -Z H, and n x H by -E / Z; likewise u by p / Z and p by Z u.
+        // n x (n x E / Z) = -E / Z, so that -n x E jumps by -Z H, and n x H by -E / Z; likewise u
+        // by p / Z and p by Z u.
         const double other_quantity = first == maxwell ? electric : magnetic;
         const double factor = first == maxwell ? -z[0] : -1 / z[0];
         exact.push_back(factor * wave[f] * other_quantity * materials[first ? 0 : 1]);
@@ -210,7 +216,8 @@ TEST_P(DgSurfaceReference, TransmitsWhatFresnelSaysBetweenMaterials) {
     for (const double value : states.flux(wave, nothing)) EXPECT_NEAR(value, 0, 1e-12);
 }
 
-// Every orientation of a face is another order of its nodes, and they are what turning the face's corners gives.
+// Every orientation of a face is another order of its nodes, and they are what turning the face's
+// corners gives.
 TEST(DgRandomMesh, OrientsFacesInEveryWay) {
     for (const char* equation : {"maxwell_3d", "maxwell_2d_tm"}) {
         const dg::Shape shape(parse(fmt::format("equation={} order=5 elements=1", equation)));
@@ -220,7 +227,8 @@ TEST(DgRandomMesh, OrientsFacesInEveryWay) {
             const std::vector<int> met = dg::oriented_face(shape, orientation);
             all.insert(met);
             EXPECT_EQ(std::set<int>(met.begin(), met.end()).size(), static_cast<std::size_t>(shape.face_nodes));
-            // Distances between nodes stay the same when corners change places, on the equilateral face; here on the first face, (r, s).
+            // Distances between nodes stay the same when corners change places, on the equilateral
+            // face; here on the first face, (r, s).
             const auto distance = [&](int i, int j) {
                 const auto& p = element.points[static_cast<std::size_t>(element.face_mask[0][static_cast<std::size_t>(i)])];
                 const auto& q = element.points[static_cast<std::size_t>(element.face_mask[0][static_cast<std::size_t>(j)])];

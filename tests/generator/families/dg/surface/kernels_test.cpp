@@ -1,5 +1,5 @@
-// Compiled kernels of dg_surface against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
-// resources that they take.
+// Compiled kernels of dg_surface against the reference: CPU kernels as they are, CUDA kernels
+// through the emulator, and through NVRTC for the resources that they take.
 #include "tests/generator/families/dg/kernels.hpp"
 
 #include <fmt/format.h>

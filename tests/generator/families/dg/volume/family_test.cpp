@@ -146,7 +146,8 @@ TEST_P(DgVolumeReference, IsExactForPolynomialsOnAffineTetrahedra) {
         std::vector<double> rhs(q.size(), std::nan(""));
         const std::array<void*, 3> arrays{q.data(), geometry.data(), rhs.data()};
         family().reference(problem, arrays, 0, elements);
-        // The operators are exact to 1e-12 for monomials; gradients of these tetrahedra are at most 4, three of them add up.
+        // The operators are exact to 1e-12 for monomials; gradients of these tetrahedra are at most
+        // 4, three of them add up.
         for (std::size_t i = 0; i < rhs.size(); ++i) ASSERT_NEAR(rhs[i], exact[i], 1e-11 * largest) << "node " << i % nodes << " seed " << seed;
     }
 }
@@ -346,7 +347,8 @@ TEST(DgVolumeText, DoesNotDependOnTheNumberOfElements) {
     }
 }
 
-// 2 operations for each product with a coefficient that is not zero: what the covariant form saves, and what immediates save beyond that.
+// 2 operations for each product with a coefficient that is not zero: what the covariant form saves,
+// and what immediates save beyond that.
 TEST(DgVolumeText, StatesTheOperationsThatItExecutes) {
     const Problem problem = parse("equation=maxwell_3d order=3 precision=f32 elements=1000");
     const Limits limits = cuda_limits(90);

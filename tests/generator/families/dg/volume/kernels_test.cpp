@@ -1,5 +1,5 @@
-// Compiled kernels of dg_volume against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
-// resources that they take.
+// Compiled kernels of dg_volume against the reference: CPU kernels as they are, CUDA kernels
+// through the emulator, and through NVRTC for the resources that they take.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -41,10 +41,12 @@ class DgVolumeKernels : public test::KernelTest {
         for (const int elements : {1, 2, 71}) expect_verified(*backend_, family, at(elements), config);
     }
 
-    // A random CUDA configuration that keeps rows of the operator in registers: of an order that has room for them.
+    // A random CUDA configuration that keeps rows of the operator in registers: of an order that
+    // has room for them.
     void expect_rows_in_registers_verified(int order);
 
-    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
+    // `text` leaves out what is as in the safe configuration; it must be a member, or the test
+    // would test nothing.
     void expect_emulated(const std::string& rest, const std::string& text) {
         const Family family = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
         const Problem problem = parse(rest);
@@ -89,7 +91,8 @@ TEST_P(SlowDgVolumeCpuKernels, EqualTheReference) {
         for (const char* precision : {"f32", "f64"}) expect_cpu_configuration_verified(equation, GetParam(), precision);
 }
 
-// One configuration of every form of CUDA kernel, so that no template is left out whatever the random ones are.
+// One configuration of every form of CUDA kernel, so that no template is left out whatever the
+// random ones are.
 TEST_F(DgVolumeKernels, ElementFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "form=element,elements_per_block=32,copy_width=4");
     expect_emulated("equation=maxwell_3d order=1 precision=f64 elements=37",
@@ -110,7 +113,8 @@ TEST_F(DgVolumeKernels, TileFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=13",
                     "algebra=cartesian,elements_per_block=8,nodes_per_thread=4,unroll=2,operator=staged");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 elements=37", "form=rows,elements_per_block=16,elements_per_thread=4,unroll=2");
-    // The same with the curls one after the other: each pass brings its own fields, and its operator where that is staged.
+    // The same with the curls one after the other: each pass brings its own fields, and its
+    // operator where that is staged.
     expect_emulated("equation=maxwell_3d order=5 precision=f32 elements=9",
                     "fields_per_pass=3,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,operator=staged");
     expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=21",
@@ -122,12 +126,12 @@ TEST_F(DgVolumeKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=21",
                     "form=warp_tile,basis=parity,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=4,copy_width=2");
     expect_emulated("equation=acoustics_3d order=5 precision=f64 elements=9",
-                    "form=warp_tile,basis=parity,operator=shared,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
+                    "form=warp_tile,basis=parity,operator=shared,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,"
+                    "copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=8 precision=f32 elements=13",
                     "form=warp_tile,basis=parity,elements_per_block=16,nodes_per_thread=2,elements_per_thread=2,node_lanes=4,unroll=2,copy_width=1");
-    expect_emulated(
-        "equation=maxwell_3d order=5 precision=f32 elements=9",
-        "form=warp_tile,basis=nodal,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
+    expect_emulated("equation=maxwell_3d order=5 precision=f32 elements=9",
+                    "form=warp_tile,basis=nodal,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
 }
 
 void DgVolumeKernels::expect_rows_in_registers_verified(int order) {
@@ -223,7 +227,8 @@ TEST_F(SlowDgVolumeKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulat
         }
 }
 
-// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a
+// few words at the very bound).
 TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     constexpr int few_bytes = 160;
     struct Representative {

@@ -23,10 +23,12 @@ inline KernelSource checked(KernelSource source) {
 
 /// A dg family with its inline PTX written out in C++, for the emulator.
 ///
-/// The matrix products follow the fragment layout that the PTX ISA documents for mma.m16n8k8 with .f64 and .tf32: with g = lane / 4 and t = lane % 4,
-/// register i of a holds (row g + 8 (i % 2), column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i / 2),
-/// column 2t + i % 2). TF32 units ignore the last 13 bits of their operands, and what they add to a sum is cut off, not rounded: measured by M. Fasi
-/// and others, PeerJ Comput. Sci. 7:e330, 2021.
+/// The matrix products follow the fragment layout that the PTX ISA documents for mma.m16n8k8 with
+/// .f64 and .tf32: with g = lane / 4 and t = lane % 4, register i of a holds (row g + 8 (i % 2),
+/// column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i /
+/// 2), column 2t + i % 2). TF32 units ignore the last 13 bits of their operands, and what they add
+/// to a sum is cut off, not rounded: measured by M. Fasi and others, PeerJ Comput. Sci. 7:e330,
+/// 2021.
 inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_terms) {
     Family result = family;
     result.kernel = [family, tf32](const Problem& problem, const Config& config, const Limits& limits) {
@@ -62,7 +64,8 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
 )");
             replace_body(source.text, "Values negated(", "    return make_double2(-b.x, -b.y);\n");
         }
-        // Copies arrive at once here; that a wait stands before the barrier in front of their use is seen by reading.
+        // Copies arrive at once here; that a wait stands before the barrier in front of their use
+        // is seen by reading.
         replace_body(source.text, "void copy_chunk(",
                      R"(    for (int i = threadIdx.x; i < chunk * operator_column; i += threads_per_block) to[i] = from[i];
 )");
