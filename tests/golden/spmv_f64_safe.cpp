@@ -32,6 +32,15 @@ inline wide place(wide row, int component, int count) {
 typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
 typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), aligned(sizeof(real)), may_alias));
 
+// The same for all lanes. Compilers would not always make one rounding of a product and a sum.
+inline vector multiply_add(vector a, vector b, vector c) {
+    #ifdef __AVX512F__
+    return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
+    #endif
+    for (int i = 0; i < lanes; ++i) c[i] = multiply_add(a[i], b[i], c[i]);
+    return c;
+}
+
 typedef int numbers __attribute__((vector_size(lanes * sizeof(int))));
 template <typename Word>
 struct From {
@@ -45,8 +54,7 @@ struct From {
 template <bool whole>
 inline void add(const real* values, const int* column_indices, const real* x, int columns, int component, int count,
     int left, vector (&sum)[at_once][vectors], int number) {
-    // Lanes without an entry have 0 times -0, which changes no sum. To select among sums instead would let compilers
-    // round products by themselves.
+    // Lanes without an entry have 0 times -0, which changes no sum.
     const vector zero = {}, no_word = -zero;
 #ifdef __AVX512VL__
     constexpr bool masked = true;
@@ -57,7 +65,7 @@ inline void add(const real* values, const int* column_indices, const real* x, in
         for (int c = 0; c < at_once; ++c) {
             const vector word =
                 __builtin_ia32_gathersiv8df(no_word, x + wide(component + c) * columns, column, mask, sizeof(real));
-            sum[c][number] += value * word;
+            sum[c][number] = multiply_add(value, word, sum[c][number]);
         }
         return;
     }
@@ -76,7 +84,7 @@ inline void add(const real* values, const int* column_indices, const real* x, in
         vector word;
         for (int i = 0; i < lanes; ++i) word[i] = x[place(column_indices[i], component + c, columns)];
         if (!whole) word = places < real(count) ? word : no_word;
-        sum[c][number] += value * word;
+        sum[c][number] = multiply_add(value, word, sum[c][number]);
     }
 }
 
