@@ -96,7 +96,7 @@ TEST(MemberGeometry, AnotherFormIsANeighbourThatKeepsWhatBothHave) {
                 ::testing::UnorderedElementsAre("form=plain,block_x=32,unroll=1", "form=plain,block_x=64,unroll=1", "form=plain,block_x=16,unroll=4"))
         << "the staged form has no block_x=16";
     Random random(7);
-    for (int draw = 0; draw < 200; ++draw) {
+    for (std::size_t draw = 0; draw < 200; ++draw) {
         const std::size_t altered = geometry.altered(draw % geometry.size(), 2, random);
         if (altered != geometry.size()) {
             EXPECT_FALSE(space.check(space.at(geometry.index(altered))));
