@@ -213,15 +213,22 @@ TEST(TuningStory, SpacesThatAreNoFamilysAreTakenFromTheJournal) {
 }
 
 TEST(TuningStory, AFewTimesOfABusyMachineDoNotOutweighAllOthers) {
-    const Searched searched(40);
-    TuningStory story = story_of(searched.journal());
-    for (const std::size_t late : {5U, 17U, 33U}) story.measured[late].cost *= 1000;
-    const MeasuredSpace measured = measured_space(story, stencil, built_in_families(), cuda_limits(90));
-    const std::vector<MeasuredCost> costs = tempered(measured.costs);
-    double most = 0;
-    for (const MeasuredCost& cost : costs) most = std::max(most, cost.cost);
-    EXPECT_LT(most, 100 * story.best());
-    EXPECT_GT(CostModel(measured.space, costs).explained(), CostModel(measured.space, measured.costs).explained());
+    // By chance the model finds words for the three late ones in one search of a dozen: so the mean
+    // of many searches.
+    constexpr int searches = 16;
+    double gained = 0;
+    for (int i = 0; i < searches; ++i) {
+        const Searched searched(40);
+        TuningStory story = story_of(searched.journal());
+        for (const std::size_t late : {5U, 17U, 33U}) story.measured[late].cost *= 1000;
+        const MeasuredSpace measured = measured_space(story, stencil, built_in_families(), cuda_limits(90));
+        const std::vector<MeasuredCost> costs = tempered(measured.costs);
+        double most = 0;
+        for (const MeasuredCost& cost : costs) most = std::max(most, cost.cost);
+        EXPECT_LT(most, 100 * story.best());
+        gained += CostModel(measured.space, costs).explained() - CostModel(measured.space, measured.costs).explained();
+    }
+    EXPECT_GT(gained / searches, 0);
     EXPECT_TRUE(tempered({}).empty());
     EXPECT_EQ(tempered({{1, 2.0}, {2, 3.0}, {3, 4.0}})[2].cost, 4.0);
 }
