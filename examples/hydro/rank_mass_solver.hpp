@@ -30,11 +30,6 @@ class RankMassSolver {
     std::string kernel() const;
     Grade grade() const;
 
-    /// The kernels beside the product: their text, with a launch of each.
-    static KernelSource kernels(Target target, int components);
-    /// Of GPUs that are peers: those that follow from sums of all ranks, which gather them, too.
-    static KernelSource sharing_kernels(int components);
-
   private:
     struct State;
     std::unique_ptr<State> state_;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "examples/hydro/rank_mass_kernels.hpp"
 #include "examples/mesh/quad_mesh.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
@@ -74,7 +75,7 @@ TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
 TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     SCOPED_TRACE(seed_);
     constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 11, all_rows = 5000, shares = 20, dots_of_share = 8, words = 10;
-    std::array<KernelSource, 2> sources{RankMassSolver::kernels(Target::cpu, components), RankMassSolver::kernels(Target::cuda, components)};
+    std::array<KernelSource, 2> sources{RankMassKernels::source(Target::cpu, components), RankMassKernels::source(Target::cuda, components)};
     for (KernelSource& source : sources)
         for (Launch& launch : source.step) launch.grid = {blocks, 1, 1};
     const std::vector<std::string> entries = sources[0].entries;
@@ -138,8 +139,8 @@ TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
         source.text = "inline void __threadfence_system() {}\n" + source.text;
         return test::emulated(source);
     };
-    const KernelSource plain = emulated(RankMassSolver::kernels(Target::cuda, components)),
-                       sharing = emulated(RankMassSolver::sharing_kernels(components));
+    const KernelSource plain = emulated(RankMassKernels::source(Target::cuda, components)),
+                       sharing = emulated(RankMassKernels::sharing_source(components));
     const auto loaded = [&](const KernelSource& source) {
         const CompileOutcome outcome = backend_->compiler().compile(source);
         EXPECT_TRUE(outcome.ok) << outcome.code.log;
@@ -201,7 +202,7 @@ TEST_F(RankMassSolverTest, KernelsCompileForGpus) {
     } catch (const Error& error) {
         GTEST_SKIP() << error.what();
     }
-    for (const KernelSource& source : {RankMassSolver::kernels(Target::cuda, 3), RankMassSolver::sharing_kernels(3)}) {
+    for (const KernelSource& source : {RankMassKernels::source(Target::cuda, 3), RankMassKernels::sharing_source(3)}) {
         const CompileOutcome outcome = nvrtc->compile(source);
         EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
     }

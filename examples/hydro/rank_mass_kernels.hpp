@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "examples/hydro/discretisation.hpp"
+#include "examples/item_kernels/item_kernels.hpp"
+#include "generator/families/csr_spmv/family.hpp"
+#include "generator/kernel_source.hpp"
+
+namespace hone::examples::hydro {
+
+/// The kernels of RankMassSolver beside the product with the matrix: MassKernels' arithmetic, cut
+/// where sums of all ranks come in.
+struct RankMassKernels {
+    static constexpr int lane_groups = 8, sharing_threads = 512;
+    static constexpr int dot_rows = spmv::chunk_rows;   ///< that csr_spmv and fe_mass sum up first,
+    static constexpr int dot_lanes = 1024;              ///< and how many lanes they deal these sums to
+    static constexpr int residual_rows = item_threads;  ///< that MassKernels sum up first, and as many lanes
+
+    /// The launches of `source`, in its order.
+    enum Step : std::size_t { clear_step, start_step, dots_step, update_step, turn_step, direction_step, started_step, dotted_step, updated_step };
+
+    /// Words of `scalars`, of each component, as the kernels have them.
+    enum Word : int { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, words };
+
+    /// Their text, with a launch of each.
+    static KernelSource source(Target target, int components);
+    /// Of GPUs that are peers: the kernels from `started_step` on, which gather the sums of all
+    /// ranks, too.
+    static KernelSource sharing_source(int components);
+};
+
+}  // namespace hone::examples::hydro
