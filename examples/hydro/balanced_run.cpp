@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "generator/error.hpp"
 #include "runtime/ranks/part_balance.hpp"
 
 namespace hone::examples::hydro {
@@ -25,9 +24,7 @@ State whole_state(const ZonePart& part, const State& here) {
 
 BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<ZoneShare(double speed)>& make, const RunSettings& settings,
                          const Balancing& balancing) {
-    const bool periods = balancing.every > 0 && ranks.size() > 1;
-    if (periods && !settings.frames_folder.empty())
-        throw Error("parts of a mesh that are drawn anew", "pictures belong to parts", "leave out one of --balance-every and --frames");
+    const bool periods = balancing.has_periods(ranks, settings.frames_folder);
     BalancedRun run{{}, make(speed), 0};
     RunSettings of_period = settings;
     RunResult between;
@@ -36,7 +33,7 @@ BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<
     for (bool is_first = true;; is_first = false) {
         const auto wanted = [&](std::int64_t steps) { return settings.stop_after > 0 && steps >= settings.stop_after; };
         if (periods) {
-            const std::int64_t done = is_first ? 0 : between.clock.steps, end = (done / balancing.every + 1) * balancing.every;
+            const std::int64_t end = balancing.end_of_period(is_first ? 0 : between.clock.steps);
             of_period.goes_on = !wanted(end);
             of_period.stop_after = of_period.goes_on ? end : settings.stop_after;
         }
@@ -47,7 +44,7 @@ BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<
         if (!periods || run.result.clock.time >= settings.time || wanted(run.result.clock.steps)) break;
         const double took = run.share.on->seconds_of_work();
         const auto zones = static_cast<double>(run.share.part->here().zones());
-        const PartBalance balance = balance_parts(ranks, zones, balancing.seconds ? balancing.seconds(took) : took, balancing.least_gain);
+        const PartBalance balance = balance_parts(ranks, zones, balancing.taken(took), balancing.least_gain);
         between = std::move(run.result);
         if (balance.worth) {
             const State whole = whole_state(*run.share.part, between.state);

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "examples/hydro/kernel_operator.hpp"
 #include "examples/hydro/run.hpp"
 #include "examples/hydro/zone_part.hpp"
+#include "examples/mesh/balancing.hpp"
 
 namespace hone::examples::hydro {
 
@@ -14,15 +14,6 @@ namespace hone::examples::hydro {
 struct ZoneShare {
     std::unique_ptr<const ZonePart> part;
     std::unique_ptr<KernelOperator> on;
-};
-
-/// When parts are drawn anew.
-struct Balancing {
-    std::int64_t every = 0;  ///< time steps of a period; 0: never
-    double least_gain = 0.05;
-    /// What this rank's device takes for its own work in place of what is measured, for tests;
-    /// empty: that.
-    std::function<double(double measured)> seconds = {};
 };
 
 struct BalancedRun {

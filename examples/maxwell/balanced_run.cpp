@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "generator/error.hpp"
 #include "runtime/ranks/part_balance.hpp"
 
 namespace hone::examples {
@@ -23,9 +22,7 @@ std::vector<std::byte> whole_state(Communicator& ranks, const WaveShare& share, 
 
 BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<WaveShare(double speed)>& make, Precision precision, StageForm form,
                          const Discretisation::Solution& first, const WaveRunSettings& settings, const Balancing& balancing) {
-    const bool periods = balancing.every > 0 && ranks.size() > 1;
-    if (periods && !settings.frames_folder.empty())
-        throw Error("parts of a mesh that are drawn anew", "pictures belong to parts", "leave out one of --balance-every and --frames");
+    const bool periods = balancing.has_periods(ranks, settings.frames_folder);
     BalancedRun run{{}, make(speed), 0};
     WaveRunSettings of_period = settings;
     Checkpoint between;
@@ -33,7 +30,7 @@ BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<
     std::int64_t began = 0;
     for (bool is_first = true;; is_first = false) {
         if (periods) {
-            const std::int64_t done = is_first ? 0 : run.result.done, end = (done / balancing.every + 1) * balancing.every;
+            const std::int64_t end = balancing.end_of_period(is_first ? 0 : run.result.done);
             of_period.stop_after = settings.stop_after > 0 ? std::min(settings.stop_after, end) : end;
             of_period.times_last_step = true;
         }
@@ -44,7 +41,7 @@ BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<
         if (is_first) began = run.result.first;
         const bool ended = run.result.done >= run.result.steps || (settings.stop_after > 0 && run.result.done >= settings.stop_after);
         if (!periods || ended) break;
-        const double took = balancing.seconds ? balancing.seconds(run.result.last_step) : run.result.last_step;
+        const double took = balancing.taken(run.result.last_step);
         const PartBalance balance = balance_parts(ranks, part.own(), took, balancing.least_gain);
         between = run.result.end;
         if (balance.worth) {

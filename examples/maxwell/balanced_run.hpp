@@ -5,6 +5,7 @@
 
 #include "examples/maxwell/wave_part.hpp"
 #include "examples/maxwell/wave_run.hpp"
+#include "examples/mesh/balancing.hpp"
 
 namespace hone::examples {
 
@@ -12,15 +13,6 @@ namespace hone::examples {
 struct WaveShare {
     std::unique_ptr<const WavePart> part;
     std::unique_ptr<WaveSolver> solver;
-};
-
-/// When parts are drawn anew.
-struct Balancing {
-    std::int64_t every = 0;  ///< time steps of a period; 0: never
-    double least_gain = 0.05;
-    /// What this rank's device took for its part of a step in place of what was measured, for
-    /// tests; empty: that.
-    std::function<double(double measured)> seconds = {};
 };
 
 struct BalancedRun {
