@@ -162,9 +162,7 @@ std::optional<RecordCheck> RecordVerifier::measured_again(WorkerEvaluator& evalu
         if (!outcome) return std::nullopt;
         sitting.winner = *outcome;
         if (!also_safe) sitting.safe = *outcome;
-        // A GPU's steps are timed on the GPU, and making the next problems' data keeps the
-        // processors busy: there the interval alone judges.
-        if (device_.limits.target == Target::cpu) sitting.now.busy = SystemLoad::busy(before, settings_.load.read(), processors().usable);
+        sitting.now.busy = SystemLoad::busy_beside(device_, before, settings_.load.read());
         RecordCheck check = judged(job.record, *outcome, sitting.now, settings_.tolerance);
         if (settings_.update) refresh(check, sitting);
         const bool decided = check.update || !outcome->measured() || !settings_.update;

@@ -10,6 +10,7 @@
 
 #include "generator/cgroup.hpp"
 #include "generator/text.hpp"
+#include "runtime/processors.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -103,6 +104,10 @@ std::string SystemLoad::busy(const LoadReading& before, const LoadReading& after
     if (const double part = share(before.throttled_seconds, after.throttled_seconds, seconds); part > most_throttled)
         signs.push_back(fmt::format("the control group was throttled for {:.2g} s of {:.2g} s", part * seconds, seconds));
     return fmt::format("{}", fmt::join(signs, ", "));
+}
+
+std::string SystemLoad::busy_beside(const Device& device, const LoadReading& before, const LoadReading& after) {
+    return device.limits.target == Target::cpu ? busy(before, after, processors().usable) : "";
 }
 
 }  // namespace hone::inline v0_1

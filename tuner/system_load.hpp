@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/backend.hpp"
+
 namespace hone::inline v0_1 {
 
 /// The system's counters of the use of its processors until now. A counter that the system does not
@@ -24,7 +26,7 @@ struct LoadReading {
 ///     const SystemLoad system;
 ///     const LoadReading before = system.read();
 ///     measure();
-///     const std::string busy = SystemLoad::busy(before, system.read(), processors().usable);
+///     const std::string busy = SystemLoad::busy_beside(device, before, system.read());
 class SystemLoad {
   public:
     explicit SystemLoad(std::filesystem::path root = "/") : root_(std::move(root)) {}
@@ -35,6 +37,10 @@ class SystemLoad {
     /// not make itself ("12.0 % of the processors' time was stolen"). An empty string: there was
     /// none.
     static std::string busy(const LoadReading& before, const LoadReading& after, int processors);
+    /// The same for what was timed on `device`. A GPU's steps are timed on the GPU, and making the
+    /// next problems' data keeps the processors busy: there the interval alone judges, and the
+    /// string is empty.
+    static std::string busy_beside(const Device& device, const LoadReading& before, const LoadReading& after);
 
   private:
     std::filesystem::path root_;

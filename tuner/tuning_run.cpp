@@ -77,9 +77,7 @@ class Run {
         update();
         result.progress = progress_;
         result.profile = profile();
-        // A GPU's steps are timed on the GPU: what processors do meanwhile shows in the interval
-        // alone.
-        if (before_finals_ && device_.limits.target == Target::cpu) result.busy = SystemLoad::busy(*before_finals_, load(), processors().usable);
+        if (before_finals_) result.busy = SystemLoad::busy_beside(device_, *before_finals_, load());
         if (!description_.prior.empty()) result.prior = prior_gain();
         if (progress_.best)
             result.record = record(*progress_.best, result.busy);

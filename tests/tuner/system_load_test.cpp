@@ -60,6 +60,16 @@ TEST_F(SystemLoadTest, NamesEverySignOfABusyOne) {
     EXPECT_THAT(busy, HasSubstr("throttled for 2 s of 10 s"));
 }
 
+TEST_F(SystemLoadTest, WhatProcessorsDoBesideAGpuIsNotSaidOfItsTimes) {
+    const LoadReading before = reading(0, "1.00", 0, 0, 0, 0);
+    const LoadReading after = reading(10, "1.20", 700, 300, 0, 0);
+    Device device;
+    device.limits.target = Target::cuda;
+    EXPECT_EQ(SystemLoad::busy_beside(device, before, after), "");
+    device.limits.target = Target::cpu;
+    EXPECT_THAT(SystemLoad::busy_beside(device, before, after), HasSubstr("30.0 % of the processors' time was stolen"));
+}
+
 TEST_F(SystemLoadTest, ReadsVersionOneOfControlGroups) {
     write("sys/fs/cgroup/cpu/cpu.stat", "nr_periods 5\nthrottled_time 1500000000\n");
     EXPECT_EQ(SystemLoad(folder.path()).read().throttled_seconds, 1.5);
