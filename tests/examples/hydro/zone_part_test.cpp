@@ -18,6 +18,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/rank_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::examples::hydro::zone_part_test {
@@ -129,15 +130,6 @@ TEST_F(SlowZoneRanks, GoesOnOnAnotherNumberOfRanks) {
     EXPECT_TRUE(on_ranks(2, c, {.restart = half, .stop_after = 4}) == whole);
 }
 
-std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
-    try {
-        run_thread_ranks(ranks, work);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
 // Rank 0 is said to become three times as slow: it gives nodes away in the middle of the run, and
 // no digit tells.
 TEST_F(SlowZoneRanks, PartsThatMoveLeaveNoTrace) {
@@ -171,10 +163,11 @@ TEST_F(SlowZoneRanks, PartsThatMoveLeaveNoTrace) {
                     found.energies == expected.state.energies);
         EXPECT_LT(moved.share.part->own_nodes(), 0.45 * static_cast<double>(moved.share.part->whole_nodes()));
     });
-    EXPECT_THAT(reason(2,
-                       [&](Communicator& ranks) {
-                           run_balanced(ranks, 1, [](double) { return ZoneShare{}; }, {.frames_folder = folder_.path() / "frames"}, {.every = 2});
-                       }),
+    EXPECT_THAT(test::error_of_ranks(2,
+                                     [&](Communicator& ranks) {
+                                         run_balanced(ranks, 1, [](double) { return ZoneShare{}; }, {.frames_folder = folder_.path() / "frames"},
+                                                      {.every = 2});
+                                     }),
                 ::testing::HasSubstr("pictures belong to parts"));
 }
 
@@ -196,19 +189,20 @@ TEST_F(ZoneRanks, PicturesHaveEachZoneOnce) {
 
 TEST_F(ZoneRanks, RefuseWhatDoesNotFit) {
     const Case c = box("sedov", 2, 2, {12, 12, 1});
-    EXPECT_THAT(reason(4, [&](Communicator& ranks) { ZonePart(ranks, c.problem, 2, c.mesh); }), ::testing::HasSubstr("start at most 3"));
-    EXPECT_THAT(reason(2,
-                       [&](Communicator& ranks) {
-                           const Case other = box("sedov", 2, 2, {12, 12 + ranks.rank(), 1});
-                           ZonePart(ranks, other.problem, 2, other.mesh);
-                       }),
+    EXPECT_THAT(test::error_of_ranks(4, [&](Communicator& ranks) { ZonePart(ranks, c.problem, 2, c.mesh); }),
+                ::testing::HasSubstr("start at most 3"));
+    EXPECT_THAT(test::error_of_ranks(2,
+                                     [&](Communicator& ranks) {
+                                         const Case other = box("sedov", 2, 2, {12, 12 + ranks.rank(), 1});
+                                         ZonePart(ranks, other.problem, 2, other.mesh);
+                                     }),
                 ::testing::HasSubstr("rank 1: its problem"));
-    EXPECT_THAT(reason(2,
-                       [&](Communicator& ranks) {
-                           const ZonePart part(ranks, c.problem, 2, c.mesh);
-                           KernelOperator(*backend_, library_, part.here(), c.scheme,
-                                          {.partner = Partner{.backend = backend_.get(), .library = &library_}, .part = &part});
-                       }),
+    EXPECT_THAT(test::error_of_ranks(2,
+                                     [&](Communicator& ranks) {
+                                         const ZonePart part(ranks, c.problem, 2, c.mesh);
+                                         KernelOperator(*backend_, library_, part.here(), c.scheme,
+                                                        {.partner = Partner{.backend = backend_.get(), .library = &library_}, .part = &part});
+                                     }),
                 ::testing::HasSubstr("several ranks"));
 }
 

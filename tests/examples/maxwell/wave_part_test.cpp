@@ -19,6 +19,7 @@
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/rank_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::examples::wave_part_test {
@@ -93,15 +94,6 @@ class WaveRanks : public ::testing::Test {
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families()};
 };
 
-std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
-    try {
-        run_thread_ranks(ranks, work);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST_F(WaveRanks, NoDigitKnowsTheRanks) {
     SCOPED_TRACE(seed_);
     for (const auto& [c, form] : {std::pair(random_case("maxwell_3d", 1, Precision::f64), StageForm::kernels),
@@ -161,11 +153,11 @@ TEST_F(WaveRanks, PartsThatMoveLeaveNoTrace) {
         });
         EXPECT_TRUE(contents(settings.checkpoint) == expected) << to_string(form);
     }
-    EXPECT_THAT(reason(2,
-                       [&](Communicator& communicator) {
-                           run_balanced(communicator, 1, [](double) { return WaveShare{}; }, c.precision, StageForm::fused, c.fields(),
-                                        {.frames_folder = folder_.path() / "frames"}, {.every = 2});
-                       }),
+    EXPECT_THAT(test::error_of_ranks(2,
+                                     [&](Communicator& communicator) {
+                                         run_balanced(communicator, 1, [](double) { return WaveShare{}; }, c.precision, StageForm::fused, c.fields(),
+                                                      {.frames_folder = folder_.path() / "frames"}, {.every = 2});
+                                     }),
                 ::testing::HasSubstr("pictures belong to parts"));
 }
 
@@ -192,12 +184,13 @@ TEST_F(WaveRanks, ErrorsAndPicturesAreOfTheWhole) {
 
 TEST_F(WaveRanks, RefusesWhatDoesNotFit) {
     const Mesh tiny = triangle_box({{1, 1, 1}});
-    EXPECT_THAT(reason(3, [&](Communicator& ranks) { WavePart(ranks, "maxwell_2d_tm", 1, tiny); }), ::testing::HasSubstr("start at most 2"));
-    EXPECT_THAT(reason(2,
-                       [&](Communicator& ranks) {
-                           const int cells = 2 + ranks.rank();
-                           WavePart(ranks, "maxwell_2d_tm", 1, triangle_box({{cells, 2, 1}}));
-                       }),
+    EXPECT_THAT(test::error_of_ranks(3, [&](Communicator& ranks) { WavePart(ranks, "maxwell_2d_tm", 1, tiny); }),
+                ::testing::HasSubstr("start at most 2"));
+    EXPECT_THAT(test::error_of_ranks(2,
+                                     [&](Communicator& ranks) {
+                                         const int cells = 2 + ranks.rank();
+                                         WavePart(ranks, "maxwell_2d_tm", 1, triangle_box({{cells, 2, 1}}));
+                                     }),
                 ::testing::HasSubstr("rank 1: its mesh"));
 }
 

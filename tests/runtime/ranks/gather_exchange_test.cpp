@@ -12,6 +12,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/rank_error.hpp"
 
 namespace hone::gather_exchange_test {
 namespace {
@@ -101,35 +102,27 @@ TEST_F(ConcurrentGatherExchange, BringsExactlyTheCopies) {
     }
 }
 
-std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
-    try {
-        run_thread_ranks(ranks, work);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST_F(ConcurrentGatherExchange, RefusesWhatDoesNotFit) {
     const auto made_of = [&](const std::vector<GatherLink>& links, int bytes) {
-        return reason(2, [&](Communicator& ranks) { GatherExchange(ranks, *backend_, links, bytes); });
+        return test::error_of_ranks(2, [&](Communicator& ranks) { GatherExchange(ranks, *backend_, links, bytes); });
     };
     EXPECT_THAT(made_of({{2, {0}, {}}}, 8), ::testing::HasSubstr("a link to rank 2 of 2"));
     EXPECT_THAT(made_of({{1, {0}, {}}, {1, {}, {1}}}, 8), ::testing::HasSubstr("two links to rank 1"));
     EXPECT_THAT(made_of({{0, {-1}, {}}}, 8), ::testing::HasSubstr("negative place"));
     EXPECT_THAT(made_of({}, 2), ::testing::HasSubstr("words of 2 bytes"));
     // A list that is longer on one side than on the other.
-    EXPECT_THAT(reason(2,
-                       [&](Communicator& ranks) {
-                           std::array<double, 4> field{};
-                           const bool first = ranks.rank() == 0;
-                           GatherExchange exchange(ranks, *backend_,
-                                                   {{first ? 1 : 0, first ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{},
-                                                     first ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{2}}},
-                                                   8);
-                           exchange.begin(std::array<void*, 1>{field.data()});
-                           exchange.end();
-                       }),
+    EXPECT_THAT(test::error_of_ranks(2,
+                                     [&](Communicator& ranks) {
+                                         std::array<double, 4> field{};
+                                         const bool first = ranks.rank() == 0;
+                                         GatherExchange exchange(
+                                             ranks, *backend_,
+                                             {{first ? 1 : 0, first ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{},
+                                               first ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{2}}},
+                                             8);
+                                         exchange.begin(std::array<void*, 1>{field.data()});
+                                         exchange.end();
+                                     }),
                 ::testing::HasSubstr("exchange of messages"));
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/rank_error.hpp"
 
 namespace hone::halo_exchange_test {
 namespace {
@@ -156,31 +157,22 @@ TEST_F(ConcurrentHaloExchange, BringsExactlyTheLayersBeyondCutFaces) {
     }
 }
 
-std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
-    try {
-        run_thread_ranks(ranks, work);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST_F(ConcurrentHaloExchange, RefusesWhatDoesNotFit) {
-    EXPECT_THAT(reason(2,
-                       [&](Communicator& ranks) {
-                           HaloExchange(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}});
-                       }),
+    EXPECT_THAT(test::error_of_ranks(2,
+                                     [&](Communicator& ranks) {
+                                         HaloExchange(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}});
+                                     }),
                 ::testing::HasSubstr("a partition for 3 ranks"));
-    EXPECT_THAT(reason(3,
-                       [&](Communicator& ranks) {
-                           HaloExchange(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}, 0, 8, 4});
-                       }),
+    EXPECT_THAT(test::error_of_ranks(3,
+                                     [&](Communicator& ranks) {
+                                         HaloExchange(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}, 0, 8, 4});
+                                     }),
                 ::testing::HasSubstr("has 3 cells along z, neighbours read 4"));
-    EXPECT_THAT(reason(3,
-                       [&](Communicator& ranks) {
-                           HaloExchange halo(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}, 0, 8, 2});
-                           halo.begin(std::array{HaloField{nullptr, 3}});
-                       }),
+    EXPECT_THAT(test::error_of_ranks(3,
+                                     [&](Communicator& ranks) {
+                                         HaloExchange halo(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}, 0, 8, 2});
+                                         halo.begin(std::array{HaloField{nullptr, 3}});
+                                     }),
                 ::testing::HasSubstr("3 layers of a field; use 1 to 2"));
 }
 

@@ -16,6 +16,7 @@
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/rank_error.hpp"
 
 namespace hone::nccl_ranks_test {
 namespace {
@@ -65,31 +66,25 @@ TEST(NcclRanks, SumAndSend) {
     }
 }
 
-std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
-    try {
-        run_thread_ranks(ranks, work);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST(NcclRanks, SayWhatIsWrong) {
     test::FakeMachine machine;
     const auto device = machine.backend();
     DiskCache cache{test::kernel_cache_folder()};
     const auto processor = make_cpu_backend(0, cache);
     const auto candidates = test::FakeMachine::candidates();
-    EXPECT_THAT(reason(2, [&](Communicator& ranks) { NcclRanks(ranks, *device, candidates); }), HasSubstr("ranks 0 and 1 have the same GPU"));
-    EXPECT_THAT(reason(1, [&](Communicator& ranks) { NcclRanks(ranks, *processor, candidates); }), HasSubstr("is no GPU"));
+    EXPECT_THAT(test::error_of_ranks(2, [&](Communicator& ranks) { NcclRanks(ranks, *device, candidates); }),
+                HasSubstr("ranks 0 and 1 have the same GPU"));
+    EXPECT_THAT(test::error_of_ranks(1, [&](Communicator& ranks) { NcclRanks(ranks, *processor, candidates); }), HasSubstr("is no GPU"));
     auto none = candidates;
     none.nccl = {"/absent/libnccl.so.2"};
-    EXPECT_THAT(reason(1, [&](Communicator& ranks) { NcclRanks(ranks, *device, none); }), HasSubstr("install NVIDIA's package libnccl2"));
+    EXPECT_THAT(test::error_of_ranks(1, [&](Communicator& ranks) { NcclRanks(ranks, *device, none); }),
+                HasSubstr("install NVIDIA's package libnccl2"));
     // A library that is none.
     none.nccl = candidates.nvml;
-    EXPECT_THAT(reason(1, [&](Communicator& ranks) { NcclRanks(ranks, *device, none); }), HasSubstr("has no ncclGetVersion"));
+    EXPECT_THAT(test::error_of_ranks(1, [&](Communicator& ranks) { NcclRanks(ranks, *device, none); }), HasSubstr("has no ncclGetVersion"));
     // Where one rank cannot, none waits for it within NCCL.
-    EXPECT_THAT(reason(2, [&](Communicator& ranks) { NcclRanks(ranks, ranks.rank() == 1 ? *processor : *device, candidates); }), HasSubstr("NCCL"));
+    EXPECT_THAT(test::error_of_ranks(2, [&](Communicator& ranks) { NcclRanks(ranks, ranks.rank() == 1 ? *processor : *device, candidates); }),
+                HasSubstr("NCCL"));
 }
 
 // Halos by it, with a rank that is its neighbours' neighbour on both sides.
