@@ -151,7 +151,7 @@ Form elements_form(const Problem& problem, const Limits& limits) {
                       words({"nodal", "parity"})},
                      {"lanes", "words of a vector: neighbouring nodes (vector), or neighbouring elements (elements)",
                       f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
-                     {"rows_per_tile", "rows of D accumulated at a time", numbers({1, 2, 3, 4, 6})},
+                     {"rows_per_tile", "rows of D accumulated at a time", numbers({1, 2, 3, 4, 6, 8})},
                      unrolled_columns()},
         .constraints = {{"registers", [shape, limits](const Config& config) { return sums_violation(shape, config, limits); }},
                         {"words_of_an_element", [shape](const Config& config) { return words_violation(shape, config); }}},
