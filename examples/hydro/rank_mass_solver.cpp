@@ -98,6 +98,16 @@ struct RankMassSolver::State {
         directions.end();
     }
 
+    void renew_exchanges() {
+        backend.synchronise();
+        directions = GatherExchange(part.ranks(), backend, part.links(), sizeof(double));
+        of_dots = sums_of(Kernels::dot_rows, rows);
+        of_residuals = sums_of(Kernels::residual_rows, own);
+        if (of_dots.gather->for_kernels() != nullptr && sharing_module == nullptr) sharing_module = backend.load(compiled(sharing));
+        exchange(0);
+        directions.end();
+    }
+
     static constexpr std::int64_t word = sizeof(double);
     const MassSystem& system() const { return part.here().velocity_mass; }
     DeviceArray vectors() const { return {backend, std::int64_t{components} * rows * word}; }
@@ -256,6 +266,10 @@ RankMassSolver::RankMassSolver(const ZonePart& part, Backend& backend, KernelLib
 RankMassSolver::~RankMassSolver() = default;
 RankMassSolver::RankMassSolver(RankMassSolver&&) noexcept = default;
 RankMassSolver& RankMassSolver::operator=(RankMassSolver&&) noexcept = default;
+
+void RankMassSolver::renew_exchanges() {
+    state_->renew_exchanges();
+}
 
 MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& settings) {
     State& s = *state_;
