@@ -343,8 +343,8 @@ void print_beginning(const Options& options, const WavePart& part, const Machine
 
 // A solver of a part with the exchange that is chosen for all, by measuring where that is asked for.
 std::unique_ptr<WaveSolver> make_solver(const Options& options, const Machine& machine, hone::KernelLibrary& library, const WavePart& part,
-                                        StageForm form, const std::map<std::string, std::string>& configurations, const Discretisation::Solution& first,
-                                        bool chooses) {
+                                        StageForm form, const std::map<std::string, std::string>& configurations,
+                                        const Discretisation::Solution& first, bool chooses) {
     std::unique_ptr<WaveSolver> solver;
     const auto renew = [&] {
         if (solver != nullptr) return solver->renew_exchanges();

@@ -202,8 +202,8 @@ std::unique_ptr<Multigrid> make_multigrid(const Run& run, const hone::Database& 
         return timer(take, [&] { return grid.distance(); });
     };
     ExchangedStep step{"multigrid_smoother",
-                       hone::built_in_families().parse_problem(fmt::format("gauss_seidel_27 stencil={0} precision={1} nx={2} ny={2} nz={2}", stencil,
-                                                                           options.precision, options.size)),
+                       hone::built_in_families().parse_problem(
+                           fmt::format("gauss_seidel_27 stencil={0} precision={1} nx={2} ny={2} nz={2}", stencil, options.precision, options.size)),
                        {}};
     step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::serial};
     step.space.depth = {1, 2, 4, 8};

@@ -284,7 +284,8 @@ void set_repeated(hone::Backend& backend, const PoissonSolver& solver, const Poi
     std::uniform_real_distribution<> uniform(-1, 1);
     const auto fill = [&](auto words) {
         for (std::size_t at = 0; at < words.size(); ++at)
-            words[at] = static_cast<std::int64_t>(at) % solver.pitch() < of.nx ? static_cast<std::remove_cvref_t<decltype(words[0])>>(uniform(random)) : 0;
+            words[at] =
+                static_cast<std::int64_t>(at) % solver.pitch() < of.nx ? static_cast<std::remove_cvref_t<decltype(words[0])>>(uniform(random)) : 0;
     };
     precision == hone::Precision::f32 ? fill(plane.values<float>()) : fill(plane.values<double>());
     auto* const b = static_cast<char*>(solver.right_hand_side());

@@ -18,9 +18,9 @@ using namespace json_bounds;
 // Rates are written with six digits.
 constexpr double rate_rounding = 1e-5;
 
-constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",     "device",      "step_seconds", "counts", "rates",
-                                  "verification", "safe_seconds",  "ceiling", "disturbed", "conditions",  "team",         "energy", "hybrid",
-                                  "search",       "seed",          "date",    "versions",  "measured_on", "safe_joules",   "exchange"};
+constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",     "device",      "step_seconds", "counts",  "rates",
+                                  "verification", "safe_seconds",  "ceiling", "disturbed", "conditions",  "team",         "energy",  "hybrid",
+                                  "search",       "seed",          "date",    "versions",  "measured_on", "safe_joules",  "exchange"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };

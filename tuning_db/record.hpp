@@ -137,11 +137,11 @@ struct Record {
     /// gives way to any verified one about the same subject that has no such reason, and answers
     /// look-ups where there is none.
     std::string disturbed;
-    Conditions conditions;         ///< of the measurement; empty in records of before
-    std::string measured_on;       ///< which of the run's devices, all of one kind, as it called it: "cuda:1"; empty: it had one
-    std::optional<Team> team;      ///< of the CPU; absent in records of before, and of other devices
-    std::optional<Energy> energy;  ///< of `config`, whatever was tuned for
-    std::optional<Hybrid> hybrid;  ///< of purpose "hybrid", and no other
+    Conditions conditions;             ///< of the measurement; empty in records of before
+    std::string measured_on;           ///< which of the run's devices, all of one kind, as it called it: "cuda:1"; empty: it had one
+    std::optional<Team> team;          ///< of the CPU; absent in records of before, and of other devices
+    std::optional<Energy> energy;      ///< of `config`, whatever was tuned for
+    std::optional<Hybrid> hybrid;      ///< of purpose "hybrid", and no other
     std::optional<Exchange> exchange;  ///< of purpose "exchange", and no other
     /// Fields that this program does not know, by name, as JSON text: kept as they are, so that
     /// nothing a newer program added is lost in a merge.

@@ -67,9 +67,10 @@ void keep(const Record& record, const std::filesystem::path& records) {
 }  // namespace
 
 void add_exchange(CLI::App& app, ExchangeOptions& options) {
-    app.add_option("--exchange", options.how,
-                   "how ranks exchange what they share: auto: the fastest by the records in --db, else usual; usual; or some of messages=copies, stores, "
-                   "spin, events, nccl or host; edges=ahead, beside, before or serial; depth=N; by commas (docs/many-devices.md)")
+    app.add_option(
+           "--exchange", options.how,
+           "how ranks exchange what they share: auto: the fastest by the records in --db, else usual; usual; or some of messages=copies, stores, "
+           "spin, events, nccl or host; edges=ahead, beside, before or serial; depth=N; by commas (docs/many-devices.md)")
         ->capture_default_str();
     app.add_flag("--tune-exchange", options.tune,
                  "measure first which is the fastest; it is kept in --db, else in HONE_DB or your own folder, for ranks over such links");

@@ -414,7 +414,8 @@ struct DeviceMail::State {
 
 MessageWay message_way(const Communicator& communicator) {
     const std::string word = environment_variable("HONE_MESSAGES");
-    return word.empty() ? communicator.exchange_settings().messages : parse_message_way(word, "HONE_MESSAGES");
+    const MessageWay asked = word.empty() ? MessageWay::best : parse_message_way(word, "HONE_MESSAGES");
+    return asked == MessageWay::best ? communicator.exchange_settings().messages : asked;
 }
 
 EdgePlace edge_place(const Communicator& communicator, EdgePlace usual) {
