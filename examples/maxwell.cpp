@@ -341,7 +341,8 @@ void print_beginning(const Options& options, const WavePart& part, const Machine
     print_parts(part);
 }
 
-// A solver of a part with the exchange that is chosen for all, by measuring where that is asked for.
+// A solver of a part with the exchange that is chosen for all, by measuring where that is asked
+// for.
 std::unique_ptr<WaveSolver> make_solver(const Options& options, const Machine& machine, hone::KernelLibrary& library, const WavePart& part,
                                         StageForm form, const std::map<std::string, std::string>& configurations,
                                         const Discretisation::Solution& first, bool chooses) {

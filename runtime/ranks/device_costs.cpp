@@ -60,10 +60,10 @@ double seconds_per_gathering(Communicator& communicator, Backend& backend, Messa
 
 std::string text(const DeviceCosts& costs) {
     if (!costs.missing.empty()) return "none (" + costs.missing + ")";
-    return fmt::format("{} bytes in {:.1f} us, {} MiB in {:.1f} us (in a row {:.1f} us, one way {:.1f} us), {} MiB at {:.1f} GB/s, words of all in {:.1f} us",
-                       small_message, costs.message * 1e6, face >> 20, costs.face * 1e6, costs.queued_face * 1e6, costs.one_way * 1e6,
-                       large_message >> 20,
-                       costs.bytes_per_second * 1e-9, costs.gathering * 1e6);
+    return fmt::format(
+        "{} bytes in {:.1f} us, {} MiB in {:.1f} us (in a row {:.1f} us, one way {:.1f} us), {} MiB at {:.1f} GB/s, words of all in {:.1f} us",
+        small_message, costs.message * 1e6, face >> 20, costs.face * 1e6, costs.queued_face * 1e6, costs.one_way * 1e6, large_message >> 20,
+        costs.bytes_per_second * 1e-9, costs.gathering * 1e6);
 }
 
 }  // namespace
