@@ -179,7 +179,7 @@ struct RankMassSolver::State {
         std::size_t turned = 0;
     };
     struct Range {
-        int first = 0, last = 0;
+        int first, last;
     };
     // A launch's arguments: pointers, then numbers.
     struct Arguments {
