@@ -209,6 +209,10 @@ double KernelOperator::seconds_of_work() {
     });
 }
 
+void KernelOperator::renew_exchanges() {
+    if (machine_->shared) machine_->shared->renew_exchanges();
+}
+
 std::vector<KernelFound> KernelOperator::kernels() const {
     std::vector<KernelFound> result = machine_->zones.kernels();
     result.push_back(machine_->product());

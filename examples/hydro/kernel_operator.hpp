@@ -48,6 +48,9 @@ class KernelOperator final : public Operator {
     double estimate(int slot) override;
     void restart_estimate() override;
 
+    /// Makes the exchanges with other ranks anew, by what the communicator's settings say now.
+    void renew_exchanges();
+
     std::vector<KernelFound> kernels() const;
     /// To be given to an operator that goes on to the same bits.
     std::map<std::string, std::string> configurations() const;

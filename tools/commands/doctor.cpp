@@ -7,6 +7,7 @@
 #include "runtime/processors.hpp"
 #include "runtime/ranks/device_costs.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
+#include "runtime/ranks/link_name.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_costs.hpp"
 #include "runtime/ranks/rank_place.hpp"
@@ -140,7 +141,8 @@ std::optional<Finding> messages_between_ranks(Communicator& ranks) {
     } catch (const Error&) {  // said by what is missing
     }
     if (all_reduce(ranks, Reduction::smallest, backend != nullptr ? 1 : 0) == 0) return {};
-    return finding_of_messages(fmt::format("{} ranks: {}", ranks.size(), device_costs_text(ranks, *backend)));
+    const std::string link = link_name(ranks, *backend);
+    return finding_of_messages(fmt::format("{} ranks over {}: {}", ranks.size(), link, device_costs_text(ranks, *backend)));
 }
 
 // `measured` stands in place of what is said of the same otherwise, or behind it.

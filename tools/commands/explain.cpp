@@ -88,7 +88,7 @@ std::optional<Record> find_record(const Settings& settings, Console& console) {
     for (const Record& record : all) {
         const bool device = settings.as.empty() || record.device.name == settings.as || device_key(record.device) == settings.as;
         const bool wanted = settings.purpose.empty() || record.purpose == purpose;
-        if (device && wanted && !record.hybrid && filter.matches(record.problem)) found.push_back(record);
+        if (device && wanted && !record.of_several_devices() && filter.matches(record.problem)) found.push_back(record);
     }
     if (found.empty()) return std::nullopt;
     return only_record(found, settings);
