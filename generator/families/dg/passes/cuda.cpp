@@ -68,6 +68,8 @@ constexpr std::array way_flags{"tile",
                                "neighbours_copied",
                                "prefetches",
                                "by_parity",
+                               "single_parity",
+                               "double_parity",
                                "faces_by_parity",
                                "padded_places",
                                "faces_apart",
@@ -99,6 +101,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"prefetches", used.contains("prefetches")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
+                {"double_parity", used.contains("double_parity")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);

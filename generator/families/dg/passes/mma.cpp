@@ -82,7 +82,7 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     if (fuses_all(passes)) {
         Tunable gathers = gathers_tunable();
         gathers.former = Value("loads");
-        form.tunables.insert(form.tunables.end(), {lift_tunable(), std::move(gathers), basis_tunable()});
+        form.tunables.insert(form.tunables.end(), {lift_tunable(), std::move(gathers), basis_tunable(false)});
         form.safe.insert(form.safe.end(), {{"lift", "fluxes"}, {"gathers", "loads"}, {"basis", "nodal"}});
     }
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
@@ -214,7 +214,7 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
     text.holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unrolled_steps")));
     if (!pass.volume) return text;
     if (tasks.by_parity) {
-        text.flags.insert("by_parity");
+        text.flags.insert({"by_parity", "single_parity"});
         text.flags.erase("transforms_behind_fluxes");
         text.holes.emplace_back("products", products_of_matrix_units(products_by_parity(plan.own_algebra(), false)));
         text.holes.emplace_back("changing_products", products_of_matrix_units(products_by_parity(plan.own_algebra(), true)));

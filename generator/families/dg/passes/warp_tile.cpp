@@ -9,7 +9,7 @@
 
 // A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes
 // from shared memory or the first cache feeds as many multiply-adds as in a matrix product, and
-// that two wavefronts bring what a warp loads of 16 bytes a lane. Fields, and what lies beyond the
+// that neighbouring lanes share addresses. Fields, and what lies beyond the
 // faces, are copied into shared memory past the registers.
 
 namespace hone::inline v0_1::dg {
@@ -21,9 +21,9 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, by_parity, shared_operator;
+    bool neighbours_copied, double_parity, by_parity, shared_operator;
     PartTiles part_tiles;
-    int even_lift_columns = 0, odd_lift_columns = 0;
+    int even_lift_columns = 0, odd_lift_columns = 0;  // of double_parity: of a face
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -36,15 +36,25 @@ struct WarpTile {
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
-          by_parity(config.has("basis", "parity")),
+          double_parity(config.has("basis", "double_parity")),
+          by_parity(double_parity || config.has("basis", "parity")),
           shared_operator(config.has("operator", "shared")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
-        part_tiles = PartTiles(Parity::of(shape.reference()), rows, unroll);
+        part_tiles =
+            double_parity ? PartTiles(DoubleParity::of(shape.reference()), rows, unroll) : PartTiles(Parity::of(shape.reference()), rows, unroll);
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
+        if (double_parity) {
+            const DoubleFaceParity& faces = DoubleFaceParity::of(shape.reference());
+            even_lift_columns = round_up(faces.even(), unroll);
+            odd_lift_columns = round_up(faces.odd(), unroll);
+            operands.face_columns = even_lift_columns + odd_lift_columns;
+            operands.set_flux_columns(shape.faces * operands.face_columns, unroll);
+            return;
+        }
         const FaceParts faces(shape.reference(), unroll);
         even_lift_columns = faces.count(false);
         odd_lift_columns = faces.count(true);
@@ -54,10 +64,23 @@ struct WarpTile {
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
+    /// Columns of the operators for rows of a kind of DoubleParity; of LIFT, those of two faces.
+    int columns_of_derivatives(int kind) const {
+        return part_tiles.columns_of(kind) + part_tiles.columns_of(kind ^ 1) + part_tiles.columns_of(kind ^ 2);
+    }
+    int columns_of_lift(int kind) const {
+        return ((kind & 1) != 0 ? odd_lift_columns : even_lift_columns) + ((kind & 2) != 0 ? odd_lift_columns : even_lift_columns);
+    }
     /// Words of D and LIFT, by parity, in shared memory.
     std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
         if (!shared_operator) return 0;
         std::int64_t words = 0;
+        if (double_parity) {
+            for (int kind = 0; kind < 4; ++kind)
+                words += std::int64_t{part_tiles.rows_of(kind)} *
+                         ((parts.volume ? columns_of_derivatives(kind) : 0) + (parts.surface ? columns_of_lift(kind) : 0));
+            return words;
+        }
         for (const bool odd : {false, true}) {
             const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
             const int lifted = parts.surface ? (odd ? odd_lift_columns : even_lift_columns) : 0;
@@ -112,7 +135,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.safe.push_back({"gathers", "loads"});
     }
     if (has_volume(passes)) {
-        form.tunables.push_back(basis_tunable());
+        form.tunables.push_back(basis_tunable(shape.dimension == 3));
         form.tunables.push_back(
             {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
         form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
@@ -177,8 +200,10 @@ Block warp_tile_constants(const Plan& plan) {
                tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
-    if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
-    if (tile.by_parity && plan.any(&Pass::surface)) block.append(face_part_constants(FaceParts(shape.reference(), tile.unroll)));
+    if (tile.by_parity) block.append(tile.double_parity ? double_part_constants(shape, tile.part_tiles) : part_constants(shape, tile.part_tiles));
+    if (tile.by_parity && plan.any(&Pass::surface))
+        block.append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
+                                        : face_part_constants(FaceParts(shape.reference(), tile.unroll)));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -200,7 +225,11 @@ TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
 
 // Products with each field at a node for LIFT, as products_of_amplitudes counts them.
 double part_lift_products(const Shape& shape, const WarpTile& tile) {
-    const double columns = tile.part_tiles.even_rows * tile.even_lift_columns + tile.part_tiles.odd_rows * tile.odd_lift_columns;
+    double columns = tile.part_tiles.even_rows * tile.even_lift_columns + tile.part_tiles.odd_rows * tile.odd_lift_columns;
+    if (tile.double_parity) {
+        columns = 0;
+        for (int kind = 0; kind < 4; ++kind) columns += 2 * tile.part_tiles.rows_of(kind) * tile.columns_of_lift(kind);
+    }
     return amplitudes_of(shape) * (columns / shape.fields + static_cast<double>(shape.faces) * tile.nodes_padded);
 }
 
@@ -208,8 +237,11 @@ void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
-        tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
-        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile.part_tiles, tile.unroll));
+        tables.insert(tables.begin(),
+                      tile.double_parity ? double_part_derivatives(plan.shape, tile.part_tiles) : part_derivatives(plan.shape, tile.part_tiles));
+        if (plan.any(&Pass::surface))
+            tables.push_back(tile.double_parity ? double_part_lift(plan.shape, tile.part_tiles, tile.unroll)
+                                                : part_lift(plan.shape, tile.part_tiles, tile.unroll));
         plan.source.executed_operations = pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
         return;
     }
@@ -244,8 +276,14 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         text.flags.insert("by_parity");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (pass.surface) text.flags.insert("faces_by_parity");
-        if (pass.surface && !FaceParts(plan.shape.reference(), tile.unroll).padded.empty()) text.flags.insert("padded_places");
+        text.flags.insert(tile.double_parity ? "double_parity" : "single_parity");
+        if (pass.surface && tile.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
+        if (tile.double_parity) {
+            text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient, true));
+            text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
+            return text;
+        }
         text.holes.emplace_back("products", register_products(products_by_parity(covariant(plan.shape), false), coefficient));
         text.holes.emplace_back("changing_products", register_products(products_by_parity(covariant(plan.shape), true), coefficient));
     } else {

@@ -123,6 +123,13 @@ TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
         "equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
         "form=warp_tile_whole,basis=parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,"
         "copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile_whole,basis=double_parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_"
+                    "lanes=2,unroll=2,"
+                    "copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 materials=per_element elements=9",
+                    "form=warp_tile_whole,basis=double_parity,gathers=copies,elements_per_block=16,nodes_per_thread=2,elements_per_thread=2,"
+                    "node_lanes=4,unroll=4,copy_width=4");
     expect_emulated("equation=acoustics_3d order=5 precision=f32 elements=9",
                     "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,"
                     "unroll=4,copy_width=4");
