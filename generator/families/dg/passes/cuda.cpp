@@ -72,6 +72,7 @@ constexpr std::array way_flags{"tile",
                                "double_parity",
                                "faces_by_parity",
                                "padded_places",
+                               "padded_columns",
                                "faces_apart",
                                "fluxes_lifted",
                                "residual_ahead",
@@ -172,12 +173,13 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
         }
     }
     Block constants = shape_constants(shape);
-    source.text = render("dg/passes/kernel.cu",
-                         {{"banner", pass_banner(plan, Target::cuda)},
-                          {"constants", constants.append(way.constants(plan))},
-                          {"face_node", plan.any(&Pass::surface) ? face_node_table(shape, "__device__ const") : Block()},
-                          {"entries", entries}},
-                         kernel_flags(shape, used));
+    source.text =
+        render("dg/passes/kernel.cu",
+               {{"banner", pass_banner(plan, Target::cuda)},
+                {"constants", constants.append(way.constants(plan))},
+                {"face_node", plan.any(&Pass::surface) && !used.contains("double_parity") ? face_node_table(shape, "__device__ const") : Block()},
+                {"entries", entries}},
+               kernel_flags(shape, used));
     return std::move(source);
 }
 

@@ -160,11 +160,15 @@ TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step) {
 
 Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     const DoubleParity& parity = DoubleParity::of(shape.reference());
-    std::vector<int> rows;
+    std::vector<int> rows, padded;
     std::string images;
-    for (int kind = 0; kind < 4; ++kind)
+    int column = 0;
+    for (int kind = 0; kind < 4; ++kind) {
+        for (int i = 0; i < tiles.columns_of(kind); ++i, ++column)
+            if (i >= parity.count(kind)) padded.push_back(column);
         for (int row = 0; row < tiles.rows_of(kind); ++row)
             rows.push_back(row < parity.count(kind) ? parity.orbit(kind, row)[static_cast<std::size_t>(kind)] : -1);
+    }
     for (const auto& orbit : parity.orbits) images += fmt::format("{}{{{{{}}}}}", images.empty() ? "" : ", ", fmt::join(orbit, ", "));
     Block block;
     block.line("constexpr int even_parts = {}, mixed_parts = {}, odd_parts = {}, paired_parts = mixed_parts - odd_parts;", parity.count(0),
@@ -172,6 +176,8 @@ Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
                tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
     block.line("__device__ const Images images[even_parts] = {{{}}};", images);
+    if (!padded.empty()) block.line("constexpr int padded_columns = {};  // of a row of fields, where no part is", padded.size());
+    if (!padded.empty()) block.append(node_table("padded_column", padded));
     return block.append(node_table("row_node", rows));
 }
 
@@ -188,7 +194,15 @@ Block double_face_part_constants(const Shape& shape, int step) {
         put(faces.first[static_cast<std::size_t>(face)], begin, begin + even);
         put(faces.second[static_cast<std::size_t>(face)], begin + even, begin + even + odd);
     }
-    Block block = node_table("point_place", places);
+    std::string points;
+    for (int point = 0; point < shape.face_points(); ++point) {
+        const int face = point / shape.face_nodes;
+        points += fmt::format("{}{{{}, {}, {}}}", points.empty() ? "" : ", ",
+                              shape.reference().face_mask[static_cast<std::size_t>(face)][static_cast<std::size_t>(point % shape.face_nodes)],
+                              places[static_cast<std::size_t>(point)], face);
+    }
+    Block block;
+    block.line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
     if (!padded.empty()) block.append(padded_constants(padded));
     return block.line("constexpr int even_face_columns = {}, odd_face_columns = {}, odd_points = {};", even, odd, faces.odd());
 }

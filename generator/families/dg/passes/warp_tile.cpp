@@ -149,7 +149,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                          {elements_per_block_tunable(numbers({4, 8, 16, 32})),
                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", low ? numbers({2, 4}) : numbers({2, 4, 8})},
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
+                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({1, 2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
                           std::move(copies),
                           std::move(residency)});
@@ -199,7 +199,7 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
-    if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
+    if (plan.any(&Pass::volume) && !tile.double_parity) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(tile.double_parity ? double_part_constants(shape, tile.part_tiles) : part_constants(shape, tile.part_tiles));
     if (tile.by_parity && plan.any(&Pass::surface))
         block.append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
@@ -280,6 +280,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         if (pass.surface && tile.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
         if (tile.double_parity) {
+            if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
             text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient, true));
             text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
             return text;
