@@ -57,13 +57,15 @@ Block padded_constants(const std::vector<int>& places) {
 
 }  // namespace
 
+int PartTiles::words_of_derivatives() const {
+    int all = 0;
+    for (int kind = 0; kind < 4; ++kind)
+        for (int along = 0; along < 3; ++along) all += rows_of(kind) * columns_of(kind ^ along);
+    return all;
+}
+
 double PartTiles::pairs(const Algebra& algebra) const {
-    if (mixed_rows > 0) {
-        double all = 0;  // each derivative has as many of the products
-        for (int kind = 0; kind < 4; ++kind)
-            for (int along = 0; along < 3; ++along) all += rows_of(kind) * columns_of(kind ^ along);
-        return all / 3;
-    }
+    if (mixed_rows > 0) return words_of_derivatives() / 3.0;  // each derivative has as many of the products
     const double same = even_rows * even_columns + odd_rows * odd_columns, other = even_rows * odd_columns + odd_rows * even_columns;
     const auto changing = static_cast<double>(products_by_parity(algebra, true).products.size()), all = static_cast<double>(algebra.products.size());
     return ((all - changing) * same + changing * other) / all;
@@ -158,6 +160,12 @@ TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step) {
     return table;
 }
 
+int DoubleFaceColumns::words(const PartTiles& tiles) const {
+    int all = 0;
+    for (int kind = 0; kind < 4; ++kind) all += tiles.rows_of(kind) * (count(kind, 0) + count(kind, 1));
+    return all;
+}
+
 Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     const DoubleParity& parity = DoubleParity::of(shape.reference());
     std::vector<int> rows, padded;
@@ -183,16 +191,16 @@ Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
 
 Block double_face_part_constants(const Shape& shape, int step) {
     const DoubleFaceParity& faces = DoubleFaceParity::of(shape.reference());
-    const int even = round_up(faces.even(), step), odd = round_up(faces.odd(), step);
+    const DoubleFaceColumns columns(faces, step);
     std::vector<int> places(static_cast<std::size_t>(shape.face_points())), padded;
     for (int face = 0; face < shape.faces; ++face) {
         const auto put = [&](const std::vector<int>& points, int begin, int end) {
             for (const int point : points) places[static_cast<std::size_t>(face * shape.face_nodes + point)] = begin++;
             while (begin < end) padded.push_back(begin++);
         };
-        const int begin = face * (even + odd);
-        put(faces.first[static_cast<std::size_t>(face)], begin, begin + even);
-        put(faces.second[static_cast<std::size_t>(face)], begin + even, begin + even + odd);
+        const int begin = face * columns.all();
+        put(faces.first[static_cast<std::size_t>(face)], begin, begin + columns.even);
+        put(faces.second[static_cast<std::size_t>(face)], begin + columns.even, begin + columns.all());
     }
     std::string points;
     for (int point = 0; point < shape.face_points(); ++point) {
@@ -204,7 +212,7 @@ Block double_face_part_constants(const Shape& shape, int step) {
     Block block;
     block.line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
     if (!padded.empty()) block.append(padded_constants(padded));
-    return block.line("constexpr int even_face_columns = {}, odd_face_columns = {}, odd_points = {};", even, odd, faces.odd());
+    return block.line("constexpr int even_face_columns = {}, odd_face_columns = {}, odd_points = {};", columns.even, columns.odd, faces.odd());
 }
 
 TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles) {
@@ -219,25 +227,22 @@ TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles) {
     return table;
 }
 
-TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step) {
-    const ReferenceElement& element = shape.reference();
-    const DoubleParity& parity = DoubleParity::of(element);
+double double_part_lift_entry(const ReferenceElement& element, int pair, int kind, int row, int column) {
+    // Odd parts of points are differences of `first` and `second`.
     const DoubleFaceParity& faces = DoubleFaceParity::of(element);
+    if (column >= ((kind >> pair & 1) != 0 ? faces.odd() : faces.even())) return 0;
+    const int point = faces.first[static_cast<std::size_t>(pair)][static_cast<std::size_t>(column)];
+    return DoubleParity::of(element).part([&](int node) { return element.lift(node, pair * element.face_nodes() + point); }, row, kind);
+}
+
+TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step) {
+    const DoubleFaceColumns columns(DoubleFaceParity::of(shape.reference()), step);
     TableSpec table{"LIFT", 0, {}};
     for (int kind = 0; kind < 4; ++kind)
-        for (int face = 0; face < 2; ++face) {
-            const bool odd = (kind >> face & 1) != 0;
-            // Odd parts of points are differences of `first` and `second`.
-            const int points = odd ? faces.odd() : faces.even();
-            for (int column = 0; column < round_up(points, step); ++column)
-                for (int row = 0; row < tiles.rows_of(kind); ++row) {
-                    const auto nodal = [&](int node) {
-                        return element.lift(
-                            node, face * element.face_nodes() + faces.first[static_cast<std::size_t>(face)][static_cast<std::size_t>(column)]);
-                    };
-                    table.contents.push_back(column < points ? parity.part(nodal, row, kind) : 0);
-                }
-        }
+        for (int pair = 0; pair < 2; ++pair)
+            for (int column = 0; column < columns.count(kind, pair); ++column)
+                for (int row = 0; row < tiles.rows_of(kind); ++row)
+                    table.contents.push_back(double_part_lift_entry(shape.reference(), pair, kind, row, column));
     table.words = static_cast<std::int64_t>(table.contents.size());
     return table;
 }

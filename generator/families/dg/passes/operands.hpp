@@ -73,6 +73,8 @@ struct PartTiles {
     int columns_of(int kind) const { return kind == 0 ? even_columns : kind == 3 ? odd_columns : mixed_columns; }
     int rows(bool odd) const { return odd ? odd_rows : even_rows; }
     int columns(bool odd) const { return odd ? odd_columns : even_columns; }
+    /// Words of D with double_parity.
+    int words_of_derivatives() const;
     /// Pairs of a row and a column, weighted by the share of an algebra's products that each has.
     double pairs(const Algebra& algebra) const;
 };
@@ -110,11 +112,30 @@ Block face_part_constants(const FaceParts& parts);
 /// LIFT for even rows, then for odd ones, each column by column.
 TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step);
 
+/// Columns of LIFT for a face, with double_parity: its even points, then its odd ones, each padded
+/// to whole steps.
+struct DoubleFaceColumns {
+    int even = 0, odd = 0;
+
+    DoubleFaceColumns() = default;
+    DoubleFaceColumns(const DoubleFaceParity& faces, int step) : even(round_up(faces.even(), step)), odd(round_up(faces.odd(), step)) {}
+
+    int all() const { return even + odd; }
+    /// For rows of a kind, those of faces `pair` and `pair` + 2, which share them.
+    int count(int kind, int pair) const { return (kind >> pair & 1) != 0 ? odd : even; }
+    /// Words of LIFT, and pairs of a row and a column of all four faces.
+    int words(const PartTiles& tiles) const;
+    int pairs(const PartTiles& tiles) const { return 2 * words(tiles); }
+};
+
 /// For the pieces of the same with double_parity, and the tables D and LIFT: kind by kind of their
 /// rows, and D along each direction, LIFT for each two faces that are each other's image.
 Block double_part_constants(const Shape& shape, const PartTiles& tiles);
 Block double_face_part_constants(const Shape& shape, int step);
 TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles);
+/// LIFT at a column of faces `pair` and `pair` + 2, between points' parts and a row of a kind; 0
+/// where there is no such part.
+double double_part_lift_entry(const ReferenceElement& element, int pair, int kind, int row, int column);
 TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step);
 
 /// Words of the metric factors of a block's elements.

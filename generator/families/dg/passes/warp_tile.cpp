@@ -23,7 +23,8 @@ struct WarpTile {
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, double_parity, by_parity, shared_operator;
     PartTiles part_tiles;
-    int even_lift_columns = 0, odd_lift_columns = 0;  // of double_parity: of a face
+    int even_lift_columns = 0, odd_lift_columns = 0;
+    DoubleFaceColumns face_columns;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -48,10 +49,8 @@ struct WarpTile {
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
         if (double_parity) {
-            const DoubleFaceParity& faces = DoubleFaceParity::of(shape.reference());
-            even_lift_columns = round_up(faces.even(), unroll);
-            odd_lift_columns = round_up(faces.odd(), unroll);
-            operands.face_columns = even_lift_columns + odd_lift_columns;
+            face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), unroll);
+            operands.face_columns = face_columns.all();
             operands.set_flux_columns(shape.faces * operands.face_columns, unroll);
             return;
         }
@@ -64,23 +63,11 @@ struct WarpTile {
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
-    /// Columns of the operators for rows of a kind of DoubleParity; of LIFT, those of two faces.
-    int columns_of_derivatives(int kind) const {
-        return part_tiles.columns_of(kind) + part_tiles.columns_of(kind ^ 1) + part_tiles.columns_of(kind ^ 2);
-    }
-    int columns_of_lift(int kind) const {
-        return ((kind & 1) != 0 ? odd_lift_columns : even_lift_columns) + ((kind & 2) != 0 ? odd_lift_columns : even_lift_columns);
-    }
     /// Words of D and LIFT, by parity, in shared memory.
     std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
         if (!shared_operator) return 0;
         std::int64_t words = 0;
-        if (double_parity) {
-            for (int kind = 0; kind < 4; ++kind)
-                words += std::int64_t{part_tiles.rows_of(kind)} *
-                         ((parts.volume ? columns_of_derivatives(kind) : 0) + (parts.surface ? columns_of_lift(kind) : 0));
-            return words;
-        }
+        if (double_parity) return (parts.volume ? part_tiles.words_of_derivatives() : 0) + (parts.surface ? face_columns.words(part_tiles) : 0);
         for (const bool odd : {false, true}) {
             const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
             const int lifted = parts.surface ? (odd ? odd_lift_columns : even_lift_columns) : 0;
@@ -225,11 +212,8 @@ TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
 
 // Products with each field at a node for LIFT, as products_of_amplitudes counts them.
 double part_lift_products(const Shape& shape, const WarpTile& tile) {
-    double columns = tile.part_tiles.even_rows * tile.even_lift_columns + tile.part_tiles.odd_rows * tile.odd_lift_columns;
-    if (tile.double_parity) {
-        columns = 0;
-        for (int kind = 0; kind < 4; ++kind) columns += 2 * tile.part_tiles.rows_of(kind) * tile.columns_of_lift(kind);
-    }
+    const double columns = tile.double_parity ? tile.face_columns.pairs(tile.part_tiles)
+                                              : tile.part_tiles.even_rows * tile.even_lift_columns + tile.part_tiles.odd_rows * tile.odd_lift_columns;
     return amplitudes_of(shape) * (columns / shape.fields + static_cast<double>(shape.faces) * tile.nodes_padded);
 }
 

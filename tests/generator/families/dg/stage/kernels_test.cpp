@@ -173,6 +173,11 @@ TEST_F(DgStageKernels, MatrixUnitsOnCopiedFieldsEqualTheReferenceInTheEmulator) 
 TEST_F(DgStageKernels, PartsOnMatrixUnitsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
                     "form=mma_whole,lift=amplitudes,basis=parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=13",
+                    "form=mma_whole,lift=amplitudes,basis=double_parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 arithmetic=f32_accurate materials=per_element elements=19",
+                    "form=tf32_whole,lift=amplitudes,basis=double_parity,gathers=copies,elements_per_block=16,groups_per_warp=2,unrolled_steps=1,"
+                    "copy_width=4");
     expect_emulated(
         "equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=19",
         "form=tf32_whole,lift=amplitudes,basis=parity,gathers=copies,elements_per_block=16,groups_per_warp=2,unrolled_steps=1,copy_width=4");
