@@ -131,7 +131,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     Tunable copies = copy_tunable();
     copies.values = wide_copies(shape);
     Tunable residency = residency_tunable(shape, limits);
-    residency.values = numbers({1, 2, 3});
+    residency.values = numbers({1, 2, 3, 4, 6});
     form.tunables.insert(form.tunables.end(),
                          {elements_per_block_tunable(numbers({4, 8, 16, 32})),
                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", low ? numbers({2, 4}) : numbers({2, 4, 8})},
