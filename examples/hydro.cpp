@@ -50,7 +50,8 @@ using hone::Communicator;
 namespace text = hone::text;
 
 struct Options {
-    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best";
+    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best",
+                vector_updates = "fused";
     std::string mesh, split = "forces";
     SharingOptions sharing;
     ExchangeOptions exchange;
@@ -135,6 +136,10 @@ void declare_kernels(CLI::App& app, Options& o) {
            "rows at order 1 and on small meshes of order 2 in two dimensions")
         ->capture_default_str()
         ->check(CLI::IsMember({"best", "elements", "rows"}));
+    app.add_option("--vector-updates", o.vector_updates,
+                   "of conjugate gradients on a GPU: fused: residual and direction in one launch; separate: in two, to the same digits")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"fused", "separate"}));
 }
 
 // What a run is about, the same on all ranks.
@@ -262,8 +267,11 @@ void print_kernels(const std::string& device, const KernelOperator& on) {
 }
 
 KernelOperator::Settings operator_settings(const Options& options) {
-    KernelOperator::Settings settings{
-        .cfl = options.run.cfl, .tolerance = options.run.tolerance, .assembly = parse_assembly(options.assembly), .mass = options.run.mass};
+    KernelOperator::Settings settings{.cfl = options.run.cfl,
+                                      .tolerance = options.run.tolerance,
+                                      .assembly = parse_assembly(options.assembly),
+                                      .mass = options.run.mass,
+                                      .fused_updates = options.vector_updates == "fused"};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
     return settings;
 }
