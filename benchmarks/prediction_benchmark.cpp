@@ -3,17 +3,18 @@
 // configuration, the nearest neighbour's alone, and the safe one; in turns, in one process.
 //
 //     prediction_benchmark --every=5     every fifth record of this device model
-//     prediction_benchmark --architecture --matching='dg_volume .*order=9'
-//         those of all models of this architecture too, whose tuned configurations run here as they are
+//     prediction_benchmark --architecture --among=FILE
+//         those of all models of this architecture too, whose tuned configurations run here as they
+//         are; only the problems that the file names, one a line
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <future>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <thread>
 
@@ -191,7 +192,7 @@ struct Run {
     int first = 1;
     bool architecture = false;
     bool voices = false;
-    std::string matching;
+    std::string among;
     std::vector<Case> cases;
     Workloads workloads;
     Means means;
@@ -200,12 +201,15 @@ struct Run {
 void register_all(Run& run) {
     DeviceBench& bench = DeviceBench::instance();
     const DeviceFingerprint& here = bench.backend().device().fingerprint;
-    const std::regex matching(run.matching);
+    std::set<std::string> named;
+    std::ifstream file(run.among);
+    for (std::string line; std::getline(file, line);) named.insert(line);
+    if (!run.among.empty() && named.empty()) throw Error(run.among, "it names no problem", "write one a line, as 'hone show' does");
     std::set<std::string> taken;  // problems
     int number = 0;
     const auto of_model = [&](const Record& record) { return device_key(record.device) == device_key(here); };
     const auto take = [&](const Record& record) {
-        if (!record.verified() || record.hybrid || !record.purpose.empty() || !std::regex_search(record.problem.key(), matching)) return;
+        if (!record.verified() || record.hybrid || !record.purpose.empty() || (!named.empty() && !named.contains(record.problem.key()))) return;
         if (!taken.insert(record.problem.key()).second || number++ % run.every != (run.first - 1) % run.every) return;
         run.cases.push_back(case_of(record, bench.library().database(), run.voices));
     };
@@ -232,7 +236,7 @@ Program program() {
         .options = {{"--every", "Measure every n-th record of this device model.", &run.every},
                     {"--first", "Number of the first of them, counted from 1.", &run.first},
                     {"--architecture", "Also records of other models of this architecture.", &run.architecture},
-                    {"--matching", "Only problems that this regular expression finds.", &run.matching},
+                    {"--among", "Only the problems that this file names, one a line.", &run.among},
                     {"--voices", "Also what each neighbour proposes.", &run.voices}},
         .register_all = [] { register_all(run); },
         .finish = [] { run.means.print(); }};
