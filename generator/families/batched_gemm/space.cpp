@@ -35,11 +35,13 @@ std::vector<Value> per_block(const Shape& shape, bool tiny) {
     return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2, 4}) : numbers({1});
 }
 
-// Whether a shared B is so long that reading it for every tile costs more than the rows of one
-// product can make up for: then tiles may have rows of many products.
+// Whether a shared B is so long that tiles had better be high, with rows of many products, than
+// read it for the few rows of one. A block of few rows keeps a shorter B while k is short.
 bool reads_b_again(const Shape& shape) {
-    constexpr int long_k = 32, thin = 16, stays = 6144, least = 2048;  // words of a B that a block may keep while k is short
-    return shape.shared_b && shape.k > long_k && shape.n >= thin && shape.k * shape.n >= (shape.k <= 128 ? stays : least);
+    constexpr int long_k = 32, thin = 16, few_rows = 32, short_k = 128;
+    constexpr int stays = 6144, least = 2048;  // words
+    const int long_b = shape.m <= few_rows && shape.k <= short_k ? stays : least;
+    return shape.shared_b && shape.k > long_k && shape.n >= thin && shape.k * shape.n >= long_b;
 }
 
 // Lists of values: shapes that are large all over do without what only small ones gain from.
@@ -165,13 +167,9 @@ Suggestion many_in_a_block(const Shape& shape, const Values& values, bool units)
 
 // Whether tiles are better cut from the rows of all products: where the values along k count, and
 // more than a seventh of the rows of a product's own tiles would be padding.
-bool padded(const Shape& shape) {
-    constexpr int tile = 64;
-    return 7 * round_up(shape.m, tile) > 8 * shape.m;
-}
 bool suits_rows_of_all(const Shape& shape) {
-    constexpr int long_k = 32, wide = 64;
-    return shape.shared_b && shape.k > long_k && shape.n >= wide && padded(shape);
+    constexpr int tile = 64, long_k = 32;
+    return shape.shared_b && shape.k > long_k && shape.n >= tile && 7 * round_up(shape.m, tile) > 8 * shape.m;
 }
 
 // A tile of the rows of all products, and the least time that a row of C takes with it, in clock
@@ -385,7 +383,7 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Suggestion suited = many ? many_in_a_block(shape, choice.values, choice.units) : tile_of_c(shape, choice.values, choice.units);
     const SearchSpace space = space_of(forms.list, limits, forms.safe);
     std::vector<Suggestion> suggestions{stream_of_rows(shape, choice.values)};
-    if (choice.units && reads_b_again(shape) && (shape.m <= few_rows || padded(shape))) {
+    if (choice.units && reads_b_again(shape)) {
         for (Suggestion& suggestion : rows_of_all(shape, choice.values)) suggestions.push_back(std::move(suggestion));
     }
     suggestions.push_back(suited);
