@@ -40,7 +40,8 @@ struct Run {
     RatioSummary drawn{"random"};
     RatioSummary small{"extents up to 16"};
     RatioSummary others{"above"};
-    RatioSummary bound{"memory takes more than half of the rival's time"};  // a factor of two is not to be had
+    // A factor of two is not to be had, and may be.
+    RatioSummary bound{"memory takes more than half of the rival's time"};
     RatioSummary unbound{"memory takes less"};
 };
 
@@ -112,8 +113,8 @@ void plain_loops(const gemm::Shape& of, const void* a_data, const void* b_data, 
             }
 }
 
-// Memory alone: reads what products read and writes as many words as they write, each thread for its
-// part of the batch. No product does less.
+// Memory alone: reads what products read and writes as many words as they write, each thread for
+// its part of the batch. No product does less.
 void move_words(const gemm::Shape& of, const void* a, const void* b, void* c) {
     typedef std::uint64_t Line __attribute__((vector_size(64), aligned(8), may_alias));
     const std::int64_t bytes = of.bytes(), line = sizeof(Line);

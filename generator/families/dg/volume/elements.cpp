@@ -128,7 +128,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                       {"team", team(config)},
                       {"parallel", team_parallel(config)},
                       {"seat", team_seat(config)}};
-    KernelSource source = make_source(problem, Target::cpu, render("dg/volume/elements.cpp", holes, {{"by_parity", group.by_parity}}), executed);
+    KernelSource source =
+        make_source(problem, Target::cpu, render("dg/volume/kernel.cpp/elements", holes, {{"by_parity", group.by_parity}}), executed);
     source.tables.push_back(derivatives);
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
