@@ -15,7 +15,10 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr std::size_t fewest_costs = 6;        // before a model is made of them
+constexpr std::size_t fewest_costs = 6;        // before a model is made of them, ...
+constexpr std::size_t fewest_ahead = 10;       // ... and that many where others are pending, which wait for no model
+constexpr std::size_t blind_draws = 60;        // before that, the least known of so many members is asked, ...
+constexpr std::size_t most_blind = 100;        // ... as long as no more than these are known, whose third power each of these asks takes
 constexpr std::size_t most_candidates = 2000;  // in the pool, which an ask looks at one by one
 constexpr std::size_t centres = 10;            // the best so many have all their neighbours in the pool
 constexpr int further_neighbours = 30;         // draws with two values altered, when a new best is found
@@ -64,7 +67,8 @@ class Surrogate : public MemberStrategy {
 
   protected:
     std::size_t choose() override {
-        if (ranking_.size() < fewest_costs) return anywhere();
+        const bool pending = known_.size() > told_count_;
+        if (ranking_.size() < (pending ? fewest_ahead : fewest_costs)) return least_known();
         if (!model_ || model_->rows() >= most_rows || told_count_ >= next_fit_) make_model();
         if (std::exchange(new_best_, false)) extend_pool();
         const double target = draw_target();
@@ -89,6 +93,20 @@ class Surrogate : public MemberStrategy {
     }
 
   private:
+    /// Of some open members, the one that those asked say least about. Where no costs are known yet,
+    /// it is what teaches most.
+    std::size_t least_known() {
+        if (known_.size() > most_blind) return anywhere();
+        std::vector<std::size_t> drawn(blind_draws);
+        for (std::size_t& member : drawn) member = anywhere();
+        GaussianProcess process(kernel_, drawn);
+        for (const std::size_t member : known_) process.add(member);
+        std::size_t least = 0;
+        for (std::size_t place = 1; place < drawn.size(); ++place)
+            if (process.unexplained(place) > process.unexplained(least)) least = place;
+        return drawn[least];
+    }
+
     void add_row(std::size_t member) {
         model_->add(member);
         row_[member] = model_->rows();
