@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "examples/hydro/fused_mass_kernels.hpp"
@@ -157,7 +158,7 @@ struct MassSolver::State {
     DeviceArray q, held, r, p, w, dot, sums, scalars;
     DeviceArray host_b, host_x;             // of data that come from the host
     std::vector<BoundKernel> multiply;      // one, made when its arrays are there
-    std::optional<FusedMassKernels> fused;  // made when the first solve asks for it
+    std::optional<FusedMassKernels> fused;  // on a GPU
     HostBuffer look;                        // the scalars, for the host
     double tolerance = -1;                  // that is among the scalars
     std::array<int, 2> usual{};             // iterations of the last two solves: a time step's two take turns
@@ -183,6 +184,10 @@ struct MassSolver::State {
         for (const DeviceArray& array : matrix) arrays.push_back(array.data());
         arrays.insert(arrays.end(), {p.data(), w.data(), dot.data()});
         multiply.emplace_back(product, arrays);
+        if (on.device().limits.target != Target::cuda) return;
+        FusedMassKernels::Product of{product->source(), {}};
+        for (const DeviceArray& array : matrix) of.matrix.push_back(array.data());
+        fused.emplace(on, components, rows, form == MassForm::elements ? &of : nullptr);
     }
 
     static constexpr std::int64_t word = sizeof(double);
@@ -195,16 +200,11 @@ struct MassSolver::State {
     }
 
     void iterate(const MassKernels::Arrays& arrays, bool fuse) {
-        if (!fuse || backend.device().limits.target != Target::cuda) {
+        if (!fuse || !fused) {
             multiply.front().launch();
             kernels.update(arrays);
             kernels.direction(arrays);
             return;
-        }
-        if (!fused) {
-            FusedMassKernels::Product of{product->source(), {}};
-            for (const DeviceArray& array : matrix) of.matrix.push_back(array.data());
-            fused.emplace(backend, components, rows, by_elements ? &of : nullptr);
         }
         if (!by_elements) multiply.front().launch();
         fused->iterate(arrays);
