@@ -52,8 +52,9 @@ constexpr const char* meetings = R"cpp(
     }
     template <typename Word>
     DEVICE void fetch(double* to, const Word* from) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(sizeof(Word)) : "memor"
-                                                                                                                                               "y");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(sizeof(Word))
+                     : "memor"
+                       "y");
     }
     DEVICE void end_of_fetches() {
         asm volatile("cp.async.commit_group;" ::: "memory");
@@ -496,7 +497,7 @@ void FusedMassKernels::multiply(const MassKernels::Arrays& arrays) const {
     product_->launch(product_->entry(elements_.entry), grid, elements_.block, elements_.shared_bytes, {}, arguments.data());
 }
 
-void FusedMassKernels::iterate(const MassKernels::Arrays& arrays) const {
+void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative) const {
     if (product_) multiply(arrays);
     std::vector<const void*> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
                                       arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
@@ -509,7 +510,9 @@ void FusedMassKernels::iterate(const MassKernels::Arrays& arrays) const {
     std::vector<void*> arguments;
     for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
     for (int& number : numbers) arguments.push_back(&number);
-    module_->launch_together(module_->entry(own_.entry), own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
+    const int entry = module_->entry(own_.entry);
+    if (cooperative) return module_->launch_together(entry, own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
+    module_->launch(entry, own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
 }
 
 }  // namespace hone::examples::hydro

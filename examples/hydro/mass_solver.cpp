@@ -148,6 +148,13 @@ Problem product_problem(const MassSystem& system, MassForm form, bool dotted) {
         fmt::format("csr_spmv {} vectors=split rows={} entries={}", vectors, system.matrix.rows(), system.matrix.values.size()));
 }
 
+VectorUpdates parse_vector_updates(const std::string& word) {
+    if (word == "separate") return VectorUpdates::separate;
+    if (word == "fused") return VectorUpdates::fused;
+    if (word == "cooperative") return VectorUpdates::cooperative;
+    throw Error("vector updates " + word, "there is no such way", "use separate, fused or cooperative");
+}
+
 struct MassSolver::State {
     Backend& backend;
     int components, rows;
@@ -199,15 +206,15 @@ struct MassSolver::State {
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
     }
 
-    void iterate(const MassKernels::Arrays& arrays, bool fuse) {
-        if (!fuse || !fused) {
+    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates) {
+        if (updates == VectorUpdates::separate || !fused) {
             multiply.front().launch();
             kernels.update(arrays);
             kernels.direction(arrays);
             return;
         }
         if (!by_elements) multiply.front().launch();
-        fused->iterate(arrays);
+        fused->iterate(arrays, updates == VectorUpdates::cooperative);
     }
 
     // For each component a word of its scalars.
@@ -273,7 +280,7 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
         const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);
         for (int step = 0; step < steps; ++step) {
-            s.iterate(arrays, settings.fused);
+            s.iterate(arrays, settings.updates);
         }
         executed += steps;
         s.read_scalars();

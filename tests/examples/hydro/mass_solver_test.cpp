@@ -182,7 +182,7 @@ TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOnTheThreadsOrOnFusedUpda
     }
     omp_set_num_threads(threads);
     std::vector<double> x(2 * rows);
-    EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-9, .fused = false}).iterations, first.iterations);
+    EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-9, .updates = VectorUpdates::separate}).iterations, first.iterations);
     EXPECT_EQ(x, usual) << "residual and direction in a launch each";
 }
 
@@ -196,7 +196,7 @@ TEST_P(MassSolverOfManyRows, NoDigitDependsOnFusedUpdates) {
         const std::vector<double> b = random_words(3 * static_cast<std::size_t>(rows));
         std::vector<double> fused(b.size()), separate(b.size());
         const MassSolve first = solver.solve(b, fused, {.tolerance = 1e-9});
-        const MassSolve second = solver.solve(b, separate, {.tolerance = 1e-9, .fused = false});
+        const MassSolve second = solver.solve(b, separate, {.tolerance = 1e-9, .updates = VectorUpdates::separate});
         EXPECT_EQ(first.ending, MassEnding::converged);
         EXPECT_EQ(first.iterations, second.iterations) << rows;
         EXPECT_TRUE(fused == separate) << rows;
