@@ -479,5 +479,23 @@ TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {
     expect_same_digits(system_of("triple-point", 2, 2, {7, 3, 1}), MassForm::rows, 65536);
 }
 
+// The emulator does without the copies and fences that a GPU has.
+TEST_F(FusedMassKernelsTest, CompileForGpus) {
+    std::unique_ptr<Compiler> nvrtc;
+    try {
+        nvrtc = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Problem problem = product_problem(system_of("sedov", 3, 2, {2, 2, 2}), MassForm::elements);
+    const Family& family = built_in_families().of(problem);
+    const Limits limits = cuda_limits(90);
+    const KernelSource product = family.kernel(problem, family.space(problem, limits).safe(), limits);
+    for (const KernelSource& source : {FusedMassKernels::source(limits, 3, 274625, &product), FusedMassKernels::source(limits, 2, 4225, nullptr)}) {
+        const CompileOutcome outcome = nvrtc->compile(source);
+        EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+    }
+}
+
 }  // namespace
 }  // namespace hone::examples::hydro::mass_solver_test
