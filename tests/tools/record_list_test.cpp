@@ -134,10 +134,10 @@ TEST(RecordList, VerboseTellsTheConfigurationWithinTheWidth) {
 TEST(RecordList, SaysOfWhichRanksAnExchangeIs) {
     Record record = volume(2);
     record.purpose = "exchange";
-    record.exchange = Exchange{"poisson", "NVLink, 18 links, between processes", 2, Config({{"edges", std::string("ahead")}}), 2e-3};
+    record.exchange = Exchange{"poisson", "NVLink, 18 links, between processes", 2, Config({{"edges", std::string("ahead")}}), 2.34e-3};
     EXPECT_THAT(listed({record}, {.width = 200}), testing::AllOf(HasSubstr("poisson of 2 ranks"), Not(HasSubstr("NVLink"))));
     EXPECT_THAT(listed({record}, {.width = 200, .verbose = true}),
-                HasSubstr("poisson of 2 ranks over NVLink, 18 links, between processes: edges=ahead, as usual 2.00 ms"));
+                HasSubstr("poisson of 2 ranks over NVLink, 18 links, between processes: edges=ahead, as usual 2.34 ms"));
 }
 
 TEST(RecordList, ColumnsAreThoseThatWereAskedFor) {
