@@ -73,6 +73,7 @@ constexpr std::array way_flags{"tile",
                                "faces_by_parity",
                                "padded_places",
                                "padded_columns",
+                               "packed_points",
                                "faces_apart",
                                "fluxes_lifted",
                                "residual_ahead",
@@ -103,6 +104,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"double_parity", used.contains("double_parity")},
+                {"packed_points", used.contains("packed_points")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
@@ -177,7 +179,7 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
         render("dg/passes/kernel.cu",
                {{"banner", pass_banner(plan, Target::cuda)},
                 {"constants", constants.append(way.constants(plan))},
-                {"face_node", plan.any(&Pass::surface) && !used.contains("double_parity") ? face_node_table(shape, "__device__ const") : Block()},
+                {"face_node", plan.any(&Pass::surface) && !used.contains("packed_points") ? face_node_table(shape, "__device__ const") : Block()},
                 {"entries", entries}},
                kernel_flags(shape, used));
     return std::move(source);

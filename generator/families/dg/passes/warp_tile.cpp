@@ -186,11 +186,11 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
-    if (plan.any(&Pass::volume) && !tile.double_parity) block.append(field_width_constant(shape, tile.operands));
+    if (plan.any(&Pass::volume) && !tile.by_parity) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(tile.double_parity ? double_part_constants(shape, tile.part_tiles) : part_constants(shape, tile.part_tiles));
     if (tile.by_parity && plan.any(&Pass::surface))
         block.append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
-                                        : face_part_constants(FaceParts(shape.reference(), tile.unroll)));
+                                        : face_part_constants(shape, FaceParts(shape.reference(), tile.unroll)));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -259,12 +259,12 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (tile.by_parity) {
         text.flags.insert("by_parity");
         if (tile.shared_operator) text.flags.insert("shared_operator");
-        if (pass.surface) text.flags.insert("faces_by_parity");
+        if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});
         text.flags.insert(tile.double_parity ? "double_parity" : "single_parity");
         if (pass.surface && tile.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
+        if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         if (tile.double_parity) {
-            if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
             text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient, true));
             text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
             return text;
