@@ -142,6 +142,7 @@ Block mma_constants(const Plan& plan) {
         block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
     if (tasks.amplitudes && !tasks.by_parity) block.append(field_width_constant(plan.shape, tasks.operands));
     if (tasks.amplitudes) block.append(frame_constants(plan.shape, tasks.operands));
+    if (tasks.by_parity) block.append(points_in_flight(plan.shape, tasks.elements_per_block, tasks.threads()));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
 }
@@ -263,6 +264,10 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
     text.holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unrolled_steps")));
     if (!pass.volume) return text;
     if (tasks.by_parity) {
+        if (!tasks.neighbours_copied) text.flags.insert("asks_early");
+        const int held = tasks.elements_per_block * plan.shape.words() / tasks.threads() * plan.shape.bytes() / 4;
+        if (pass.update && held <= most_held_ahead) text.flags.insert("ahead");
+        if (pass.update && 2 * held <= most_held_ahead) text.flags.insert("fields_ahead");
         text.flags.insert({"by_parity", "packed_points", tasks.double_parity ? "double_parity" : "single_parity"});
         if (tasks.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         text.flags.erase("transforms_behind_fluxes");

@@ -32,6 +32,11 @@ int words_of_frame(const Shape& shape) {
     return round_up(fscale_word(shape) + 1 + (shape.materials ? 1 : 0), 4);
 }
 
+// Of an element's faces. An odd number of 16 bytes keeps neighbouring elements in different banks.
+int row_of_frames(const Shape& shape) {
+    return (shape.faces * words_of_frame(shape) / 4 | 1) * 4;
+}
+
 // An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients:
 // column by column, nodes of a column side by side, zero where padded.
 template <typename Entry>
@@ -109,6 +114,12 @@ Block point_table(const Shape& shape, const std::vector<int>& places) {
                               places[static_cast<std::size_t>(point)], face);
     }
     return Block().line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
+}
+
+Block points_in_flight(const Shape& shape, int elements, int threads) {
+    const int most = shape.precision == Precision::f32 ? 6 : 4;
+    return Block().line("constexpr int points_in_flight = {};  // of the faces, that a thread has at a time",
+                        std::min(most, (elements * shape.face_points() + threads - 1) / threads));
 }
 
 FaceParts::FaceParts(const ReferenceElement& element, int step) {
@@ -278,7 +289,7 @@ Tunable gathers_tunable() {
 }
 
 int frame_words(const Shape& shape, int elements) {
-    return elements * shape.faces * words_of_frame(shape);
+    return elements * row_of_frames(shape);
 }
 
 double products_of_amplitudes(const Shape& shape, const Operands& operands) {
@@ -290,8 +301,9 @@ Block frame_constants(const Shape& shape, const Operands& operands) {
     Block block;
     block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
     return block.line(
-        "constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
-        amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
+        "constexpr int amplitudes = {}, frame_words = {}, frame_row = {}, fscale_word = {};  // directions of the flux through a face; what is kept "
+        "of it",
+        amplitudes_of(shape), words_of_frame(shape), row_of_frames(shape), fscale_word(shape));
 }
 
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {
