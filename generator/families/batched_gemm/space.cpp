@@ -203,8 +203,8 @@ struct RowTile {
 // B rarely. The best first, by count; of equal ones the smaller block. Searches on two devices
 // ended with such warps (2 x 8 tiles of sums, operands a step ahead, short chunks on their way)
 // wherever arithmetic was the limit. Of 18 shapes on an H200 searches of 3 s found nothing faster
-// than tiles by such a count for 11, and 1.2 times for the worst, whose k is short: that drain is
-// counted since.
+// than tiles by such a count for 10, and 1.2 times as fast for the worst, whose k is short: what C
+// drains is counted since.
 std::vector<Suggestion> rows_of_all(const Shape& shape, const Values& values) {
     constexpr std::int64_t fewest = 2, most = 8;  // warps of a block
     std::vector<std::pair<double, RowTile>> tiles;
