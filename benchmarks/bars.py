@@ -20,9 +20,9 @@ CARDS = {"h100": ROOT / "tuning_db" / "records" / "nvidia_h100_80gb_hbm3.json", 
 HEAD = """# Bars and figures
 
 Every bar of issue 19 with what an NVIDIA H100 (80 GB HBM3, copy 3.0 TB/s) and an H200 (copy 4.2
-TB/s) reached. Made by `benchmarks/bars.py` from `bars.csv` and the records that ship. A figure that comes
-from a record says so by its date; `hone show` prints the configuration. The others are measured as
-the file says that is named. Percentages are of the row's ceiling, memory or arithmetic.
+TB/s) reached. Made by `benchmarks/bars.py` from `bars.csv` and the records that ship. A figure that
+comes from a record says so by its date; `hone show` prints the configuration. The others are
+measured as the file says that is named. Percentages are of the row's ceiling, memory or arithmetic.
 """
 
 
