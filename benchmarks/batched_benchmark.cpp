@@ -9,11 +9,15 @@
 // So, on a GPU:  hone tune $(batched_benchmark --problems) --device cuda --budget 20m --db results && HONE_DB=results batched_benchmark
 // The last lines sum up: the geometric mean of rival time over ours, the lowest, and how many are
 // below 0.95. Those of shapes that ran untuned are marked and summed up by themselves. On the
-// processor small products (all extents at most 16) and others are summed up apart.
+// processor small products (all extents at most 16) and others are summed up apart, and so are
+// shapes by what memory alone takes: `%memory` is the time to read and write the same words over
+// ours.
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include "benchmarks/batched_cublas.hpp"
@@ -36,6 +40,9 @@ struct Run {
     RatioSummary drawn{"random"};
     RatioSummary small{"extents up to 16"};
     RatioSummary others{"above"};
+    // A factor of two is not to be had, and may be.
+    RatioSummary bound{"memory takes more than half of the rival's time"};
+    RatioSummary unbound{"memory takes less"};
 };
 
 // As listed with cuBLAS's rates in 2D and 3D corner forces: Q2-Q1, Q4-Q3; Q2-Q1, Q3-Q2, Q4-Q3;
@@ -104,6 +111,31 @@ void plain_loops(const gemm::Shape& of, const void* a_data, const void* b_data, 
                         a[i * of.stride_a() + row * of.a_row() + l * of.a_inner()] * b[i * of.stride_b() + l * of.b_inner() + column * of.b_column()];
                 c[i * of.stride_c() + column * of.m + row] = sum;
             }
+}
+
+// Memory alone: reads what products read and writes as many words as they write, each thread for
+// its part of the batch. No product does less.
+void move_words(const gemm::Shape& of, const void* a, const void* b, void* c) {
+    typedef std::uint64_t Line __attribute__((vector_size(64), aligned(8), may_alias));
+    const std::int64_t bytes = of.bytes(), line = sizeof(Line);
+#pragma omp parallel
+    {
+        const std::int64_t part = omp_get_thread_num();
+        const auto begin_of = [&](std::int64_t stride, std::int64_t of_part) {
+            return of.batch * of_part / omp_get_num_threads() * stride * bytes / line * line;
+        };
+        Line read{};
+        const auto take = [&](const void* from, std::int64_t stride) {
+            const auto* const words = static_cast<const char*>(from);
+            for (std::int64_t at = begin_of(stride, part); at < begin_of(stride, part + 1); at += line)
+                read |= *reinterpret_cast<const Line*>(words + at);
+        };
+        take(a, of.stride_a());
+        take(b, of.stride_b());
+        auto* const to = static_cast<char*>(c);
+        for (std::int64_t at = begin_of(of.stride_c(), part); at < begin_of(of.stride_c(), part + 1); at += line)
+            *reinterpret_cast<Line*>(to + at) = read;
+    }
 }
 
 // A problem's arrays on the device, of random words.
@@ -188,7 +220,7 @@ class Judge {
 };
 
 void compare(benchmark::State& state, const Problem& problem, const std::shared_ptr<const BatchedCublas>& cublas,
-             const std::vector<RatioSummary*>& summaries) {
+             const std::vector<RatioSummary*>& summaries, Run& run) {
     DeviceBench& bench = DeviceBench::instance();
     const Batch batch(bench.backend(), problem);
     const std::shared_ptr<const Kernel> kernel = bench.library().kernel(problem);
@@ -205,9 +237,17 @@ void compare(benchmark::State& state, const Problem& problem, const std::shared_
         names.push_back(rival.name);
         contenders.push_back(std::move(rival.run));
     }
+    const bool cpu = bench.backend().device().limits.target == Target::cpu;
+    if (cpu) contenders.push_back([&] { move_words(batch.shape, batch.pointers[0], batch.pointers[1], batch.rival()); });
     const Counts counts = built_in_families().of(problem).counts(problem);
     for (auto _ : state) {
-        const std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 11);
+        std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 11);
+        std::optional<double> memory;
+        if (cpu) {
+            memory = seconds.back();
+            seconds.pop_back();
+            state.counters["%memory"] = 100 * *memory / seconds[0];
+        }
         std::string binding;
         const double floor = floor_seconds(counts, problem.precision(), bench.backend().device().limits, binding);
         state.SetIterationTime(seconds[0]);
@@ -222,6 +262,10 @@ void compare(benchmark::State& state, const Problem& problem, const std::shared_
             state.counters[ratio_name("rival/ours", timed)] = *fastest / seconds[0];
             state.counters["difference/allowed"] = judge.largest();
             for (RatioSummary* summary : summaries) summary->add(*fastest / seconds[0], timed);
+            if (memory) {
+                state.counters["rival_%memory"] = 100 * *memory / *fastest;
+                (2 * *memory > *fastest ? run.bound : run.unbound).add(*fastest / seconds[0], timed);
+            }
             wrong = "; rival: " + names[static_cast<std::size_t>(fastest - seconds.begin() - 1)] + wrong;
         }
         if (names.empty() && !wrong.empty()) state.SkipWithError("differs from the rival");
@@ -238,7 +282,7 @@ void register_group(const std::vector<Problem>& problems, const std::shared_ptr<
         const gemm::Shape shape = shape_of(problem);
         if (cpu) summaries.push_back(std::max({shape.m, shape.n, shape.k}) <= small ? &run.small : &run.others);
         benchmark::RegisterBenchmark((summary.name() + "/" + problem.key()).c_str(),
-                                     [summaries, cublas, problem](benchmark::State& state) { compare(state, problem, cublas, summaries); })
+                                     [summaries, cublas, problem, &run](benchmark::State& state) { compare(state, problem, cublas, summaries, run); })
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMillisecond);
@@ -282,7 +326,11 @@ Program program() {
             .options = {{"--seed", "Of the random shapes.", &run.seed}, {"--shapes", "How many are drawn at random.", &run.shapes}},
             .problems = [] { return problems(run); },
             .register_all = [] { register_all(run); },
-            .finish = [] { fmt::print("seed {}\n{}{}{}{}", run.seed, run.fixed.text(), run.drawn.text(), run.small.text(), run.others.text()); }};
+            .finish =
+                [] {
+                    fmt::print("seed {}\n{}{}{}{}{}{}", run.seed, run.fixed.text(), run.drawn.text(), run.small.text(), run.others.text(),
+                               run.bound.text(), run.unbound.text());
+                }};
 }
 
 }  // namespace hone::benchmarks

@@ -3,14 +3,19 @@
 // configuration, the nearest neighbour's alone, and the safe one; in turns, in one process.
 //
 //     prediction_benchmark --every=5     every fifth record of this device model
+//     prediction_benchmark --architecture --among=FILE
+//         those of all models of this architecture too, whose tuned configurations run here as they
+//         are; only the problems that the file names, one a line
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <future>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "benchmarks/device_bench.hpp"
@@ -26,10 +31,22 @@ namespace {
 struct Case {
     Record record;
     Config tuned, predicted, nearest, safe;
-    double distance = 0;  ///< of the nearest neighbour; infinite where there is none, and the safe configuration is all there is
+    double distance = 0;         ///< of the nearest neighbour; infinite where there is none, and the safe configuration is all there is
+    std::vector<Config> voices;  ///< what each neighbour proposes, the nearest first; empty where that is not asked for
+
+    /// Each configuration once.
+    std::vector<Config> distinct() const {
+        std::vector<Config> all;
+        const auto add = [&](const Config& config) {
+            if (std::find(all.begin(), all.end(), config) == all.end()) all.push_back(config);
+        };
+        for (const Config* config : {&tuned, &predicted, &nearest, &safe}) add(*config);
+        for (const Config& config : voices) add(config);
+        return all;
+    }
 };
 
-Case case_of(const Record& record, const Database& database) {
+Case case_of(const Record& record, const Database& database, bool with_voices) {
     const Device& device = DeviceBench::instance().backend().device();
     const SearchSpace space = built_in_families().of(record.problem).space(record.problem, device.limits);
     std::vector<Neighbour> others = database.neighbours(record.problem, device.fingerprint);
@@ -37,11 +54,13 @@ Case case_of(const Record& record, const Database& database) {
         return n.record->problem.class_key() == record.problem.class_key() || !n.record->purpose.empty() ||
                n.record->device.architecture != device.fingerprint.architecture;
     });
-    Case result{record, space.completed(record.config), space.safe(), space.safe(), space.safe(), INFINITY};
+    Case result{record, space.completed(record.config), space.safe(), space.safe(), space.safe(), INFINITY, {}};
     if (const auto prediction = predict(built_in_families(), record.problem, device.limits, others)) {
         result.predicted = prediction->config;
         result.distance = others.front().distance;
         result.nearest = predict(built_in_families(), record.problem, device.limits, {others.front()}).value_or(Prediction{space.safe(), {}}).config;
+        if (with_voices)
+            for (const Source& source : prediction->sources) result.voices.push_back(source.member);
     }
     return result;
 }
@@ -49,14 +68,15 @@ Case case_of(const Record& record, const Database& database) {
 /// Compiles all kernels side by side, into the cache.
 void compile_all(const std::vector<Case>& cases) {
     Backend& backend = DeviceBench::instance().backend();
+    std::vector<std::pair<const Problem*, Config>> kernels;
+    for (const Case& of : cases)
+        for (const Config& config : of.distinct()) kernels.emplace_back(&of.record.problem, config);
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-        for (std::size_t i = next++; i < 4 * cases.size(); i = next++) {
-            const Case& of = cases[i / 4];
-            const Config* const configs[] = {&of.tuned, &of.predicted, &of.nearest, &of.safe};
-            const Family& family = built_in_families().of(of.record.problem);
+        for (std::size_t i = next++; i < kernels.size(); i = next++) {
+            const auto& [problem, config] = kernels[i];
             try {
-                backend.compiler().compile(family.kernel(of.record.problem, *configs[i % 4], backend.device().limits));
+                backend.compiler().compile(built_in_families().of(*problem).kernel(*problem, config, backend.device().limits));
             } catch (const Error&) {  // said when it is to run
             }
         }
@@ -143,25 +163,36 @@ void compare(benchmark::State& state, const Case& of, std::optional<Workload> wo
     std::transform(arrays.begin(), arrays.end(), pointers.begin(), [](const DeviceArray& array) { return array.data(); });
     std::vector<std::unique_ptr<BoundKernel>> bound;
     std::vector<std::function<void()>> contenders;
-    for (const Config* config : {&of.tuned, &of.predicted, &of.nearest, &of.safe}) {
-        bound.push_back(std::make_unique<BoundKernel>(bench.library().kernel(of.record.problem, *config), pointers));
+    const std::vector<Config> configs = of.distinct();
+    for (const Config& config : configs) {
+        bound.push_back(std::make_unique<BoundKernel>(bench.library().kernel(of.record.problem, config), pointers));
         contenders.emplace_back([kernel = bound.back().get()] { kernel->launch(); });
     }
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 7);
-        state.SetIterationTime(seconds[1]);
-        state.counters["predicted/tuned"] = seconds[0] / seconds[1];
-        state.counters["nearest/tuned"] = seconds[0] / seconds[2];
-        state.counters["safe/tuned"] = seconds[0] / seconds[3];
+        const auto rate = [&](const Config& config) {  // over that of the tuned one
+            return seconds[0] / seconds[static_cast<std::size_t>(std::find(configs.begin(), configs.end(), config) - configs.begin())];
+        };
+        state.SetIterationTime(seconds[0] / rate(of.predicted));
+        state.counters["GB/s"] = built_in_families().of(of.record.problem).counts(of.record.problem).bytes / seconds[0] * 1e-9;  // tuned
+        state.counters["predicted/tuned"] = rate(of.predicted);
+        state.counters["nearest/tuned"] = rate(of.nearest);
+        state.counters["safe/tuned"] = rate(of.safe);
         if (std::isfinite(of.distance)) state.counters["distance"] = of.distance;
-        means.add(of.record.problem.family(), seconds[0] / seconds[1], seconds[0] / seconds[2], seconds[0] / seconds[3]);
+        for (std::size_t i = 0; i < of.voices.size(); ++i) state.counters[fmt::format("voice{}/tuned", i + 1)] = rate(of.voices[i]);
+        means.add(of.record.problem.family(), rate(of.predicted), rate(of.nearest), rate(of.safe));
     }
-    state.SetLabel(fmt::format("predicted {}; tuned {}", of.predicted.key(), of.tuned.key()));
+    std::string voices;
+    for (const Config& config : of.voices) voices += "; voice " + config.key();
+    state.SetLabel(fmt::format("predicted {}; tuned {}{}", of.predicted.key(), of.tuned.key(), voices));
 }
 
 struct Run {
     int every = 1;
     int first = 1;
+    bool architecture = false;
+    bool voices = false;
+    std::string among;
     std::vector<Case> cases;
     Workloads workloads;
     Means means;
@@ -169,11 +200,23 @@ struct Run {
 
 void register_all(Run& run) {
     DeviceBench& bench = DeviceBench::instance();
-    const std::string here = device_key(bench.backend().device().fingerprint);
+    const DeviceFingerprint& here = bench.backend().device().fingerprint;
+    std::set<std::string> named;
+    std::ifstream file(run.among);
+    for (std::string line; std::getline(file, line);) named.insert(line);
+    if (!run.among.empty() && named.empty()) throw Error(run.among, "it names no problem", "write one a line, as 'hone show' does");
+    std::set<std::string> taken;  // problems
     int number = 0;
+    const auto of_model = [&](const Record& record) { return device_key(record.device) == device_key(here); };
+    const auto take = [&](const Record& record) {
+        if (!record.verified() || record.hybrid || !record.purpose.empty() || (!named.empty() && !named.contains(record.problem.key()))) return;
+        if (!taken.insert(record.problem.key()).second || number++ % run.every != (run.first - 1) % run.every) return;
+        run.cases.push_back(case_of(record, bench.library().database(), run.voices));
+    };
     for (const Record& record : bench.library().database().records())
-        if (device_key(record.device) == here && record.verified() && record.purpose.empty() && number++ % run.every == (run.first - 1) % run.every)
-            run.cases.push_back(case_of(record, bench.library().database()));
+        if (of_model(record)) take(record);
+    for (const Record& record : bench.library().database().records())
+        if (run.architecture && record.device.target == here.target && record.device.architecture == here.architecture) take(record);
     compile_all(run.cases);
     for (std::size_t i = 0; i < run.cases.size(); ++i)
         benchmark::RegisterBenchmark(run.cases[i].record.problem.key().c_str(),
@@ -191,7 +234,10 @@ Program program() {
         .purpose =
             "Predicted configurations beside tuned, nearest and safe ones, for problems as if neither they nor other sizes of them had been tuned.",
         .options = {{"--every", "Measure every n-th record of this device model.", &run.every},
-                    {"--first", "Number of the first of them, counted from 1.", &run.first}},
+                    {"--first", "Number of the first of them, counted from 1.", &run.first},
+                    {"--architecture", "Also records of other models of this architecture.", &run.architecture},
+                    {"--among", "Only the problems that this file names, one a line.", &run.among},
+                    {"--voices", "Also what each neighbour proposes.", &run.voices}},
         .register_all = [] { register_all(run); },
         .finish = [] { run.means.print(); }};
 }

@@ -14,7 +14,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <numeric>
 #include <span>
+#include <utility>
 
 #include "examples/acoustics/reflection.hpp"
 #include "examples/acoustics/run.hpp"
@@ -22,6 +25,7 @@
 #include "examples/acoustics/time_levels.hpp"
 #include "examples/acoustics/wave_checkpoint.hpp"
 #include "examples/options/checks.hpp"
+#include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/check.hpp"
@@ -51,6 +55,8 @@ struct Options {
     int receivers = 0, receiver_depth = 4;
     std::string levels = "auto";
     bool reflection = false;
+    bool exchanges_as_asked = false;  // by --exchange-every
+    ExchangeOptions exchange;
     WaveSettings waves;
     RunSettings wanted;
 };
@@ -97,6 +103,7 @@ void declare_waves(CLI::App& app, Options& options) {
 
 void declare_rest(CLI::App& app, Options& options) {
     add_device(app, options.device, options.records, device_list);
+    add_exchange(app, options.exchange);
     add_tune(app, options.tune);
     app.add_option("--output", options.wanted.folder, "folder for model.png, recording.segy, .csv and .png, and pressure_*.png");
     app.add_option("--snapshots", options.wanted.snapshots, "pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
@@ -242,10 +249,50 @@ Work describe_kernels(hone::Session& session, const Model& model, const Options&
     return work;
 }
 
+// How often ranks exchange, and by what: where nobody says it.
+void choose_exchange(Options& options, const Model& model, const Survey& survey, hone::Session& session, Communicator& ranks) {
+    constexpr int steps = 1000;  // more than are measured
+    hone::Backend& backend = session.backend();
+    const auto waves_of = [&](int every) {
+        WaveSettings waves = options.waves;
+        if (every > 0 && !options.exchanges_as_asked && waves.levels == 1) waves.exchange_every = every;
+        return waves;
+    };
+    std::unique_ptr<WaveSolver> solver;
+    int every_of_solver = 0;
+    StepTimer timer(ranks);
+    const auto run = [&] {
+        const int every = ranks.exchange_settings().every;
+        if (solver == nullptr || every != every_of_solver) {
+            solver.reset();
+            solver = std::make_unique<WaveSolver>(ranks, backend, session.library(), model, waves_of(every), survey, steps);
+            every_of_solver = every;
+        }
+        solver->begin_anew();
+        const auto take = [&](int count) { return seconds_together(ranks, backend, [&] { solver->advance(count); }); };
+        return timer(take, [&] {
+            double sum = 0;
+            for (const auto& trace : solver->recording()) sum = std::accumulate(trace.begin(), trace.end(), sum);
+            return sum;
+        });
+    };
+    ExchangedStep step{"acoustics", WaveSolver::problems(model, options.waves).front(), {}};
+    step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
+    if (model.dimension == 3) std::swap(step.space.edges[0], step.space.edges[2]);
+    step.space.depth = {1, 2, 4};
+    const auto serves = [&](int every) { return WaveSolver::most_ranks(model, waves_of(every)) >= ranks.size(); };
+    if (!options.exchanges_as_asked && options.waves.levels == 1)
+        for (const int every : {1, 2, 4})
+            if (serves(every)) step.space.every.push_back(every);
+    choose_exchange(options.exchange, ranks, backend, session.database(), options.records, step, run);
+    if (const int every = ranks.exchange_settings().every; serves(every)) options.waves = waves_of(every);
+}
+
 int run_survey(Options options, const Model& model, hone::Session& session, Communicator& ranks) {
     const bool speaks = ranks.rank() == 0;
     const Survey survey = survey_of(options, model, options.frequency > 0 ? options.frequency : suitable_frequency(model, options.waves));
     if (options.levels == "auto") options.waves.levels = chosen_levels(session.database(), session.backend(), model, options.waves, survey, ranks);
+    choose_exchange(options, model, survey, session, ranks);
     if (options.wanted.seconds == 0) options.wanted.seconds = suitable_seconds(model, survey.ricker);
     if (speaks) describe(model, options, survey, session.device().fingerprint.name);
     const Work work = describe_kernels(session, model, options, ranks);
@@ -316,6 +363,7 @@ int main(int argc, char** argv) try {
     declare_model(app, options);
     declare_waves(app, options);
     declare_rest(app, options);
+    app.callback([&] { options.exchanges_as_asked = app.count("--exchange-every") > 0; });
     return run_on_ranks("acoustics", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
 } catch (const std::exception& error) {
     fmt::print(stderr, "acoustics: {}\n", error.what());

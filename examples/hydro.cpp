@@ -17,6 +17,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "examples/hydro/reference.hpp"
 #include "examples/mesh/mfem.hpp"
 #include "examples/options/checks.hpp"
+#include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
@@ -48,9 +50,11 @@ using hone::Communicator;
 namespace text = hone::text;
 
 struct Options {
-    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best";
+    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best",
+                vector_updates = "fused";
     std::string mesh, split = "forces";
     SharingOptions sharing;
+    ExchangeOptions exchange;
     Balancing balancing;
     std::string energy_file, chart_file;
     std::vector<int> zones;
@@ -110,6 +114,7 @@ void declare_kernels(CLI::App& app, Options& o) {
         ->capture_default_str()
         ->check(CLI::IsMember({"forces", "mesh"}));
     add_sharing(app, o.sharing);
+    add_exchange(app, o.exchange);
     app.add_option("--balance-every", o.balancing.every,
                    "time steps of a period, after which ranks' devices are asked how long the work of their parts takes, and the mesh is shared anew "
                    "where that gains 5 %; 0: never")
@@ -131,6 +136,10 @@ void declare_kernels(CLI::App& app, Options& o) {
            "rows at order 1 and on small meshes of order 2 in two dimensions")
         ->capture_default_str()
         ->check(CLI::IsMember({"best", "elements", "rows"}));
+    app.add_option("--vector-updates", o.vector_updates,
+                   "of conjugate gradients on a GPU: fused: residual and direction in one launch; separate: in two, to the same digits")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"fused", "separate"}));
 }
 
 // What a run is about, the same on all ranks.
@@ -258,8 +267,11 @@ void print_kernels(const std::string& device, const KernelOperator& on) {
 }
 
 KernelOperator::Settings operator_settings(const Options& options) {
-    KernelOperator::Settings settings{
-        .cfl = options.run.cfl, .tolerance = options.run.tolerance, .assembly = parse_assembly(options.assembly), .mass = options.run.mass};
+    KernelOperator::Settings settings{.cfl = options.run.cfl,
+                                      .tolerance = options.run.tolerance,
+                                      .assembly = parse_assembly(options.assembly),
+                                      .mass = options.run.mass,
+                                      .fused_updates = options.vector_updates == "fused"};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
     return settings;
 }
@@ -338,6 +350,42 @@ void print_parts(const ZonePart& part) {
     fmt::print("\n");
 }
 
+// The problem of the forces on the whole mesh.
+hone::Problem problem_of_whole(const Options& options, const ZonePart& part) {
+    const hone::Problem here = shared_problem(part.here(), options.run.scheme, parse_assembly(options.assembly));
+    return hone::built_in_families().parse_problem(fmt::format("{} {}={}", here.class_key(), here.extents().front(), part.whole_zones()));
+}
+
+// An operator of a part with the exchange that is chosen for all, by measuring where that is asked
+// for.
+std::unique_ptr<KernelOperator> make_operator(const Options& options, const Machine& machine, const ZonePart& part,
+                                              const KernelOperator::Settings& settings, bool chooses) {
+    std::unique_ptr<KernelOperator> on;
+    const auto renew = [&] {
+        if (on != nullptr) return on->renew_exchanges();
+        on = std::make_unique<KernelOperator>(*machine.backend, *machine.library, part.here(), options.run.scheme, settings);
+    };
+    StepTimer timer(part.ranks());
+    const auto run = [&] {
+        renew();
+        Stepper stepper(*on, options.run.scheme, part.here().first);
+        const auto take = [&](int steps) {
+            return seconds_together(part.ranks(), *machine.backend, [&] {
+                for (int step = 0; step < steps; ++step) stepper.step(std::numeric_limits<double>::max());
+            });
+        };
+        return timer(take, [&] { return stepper.clock().dt; });
+    };
+    if (chooses) {
+        ExchangedStep step{"hydro", problem_of_whole(options, part), {}};
+        step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
+        choose_exchange(options.exchange, part.ranks(), *machine.backend, machine.library->database(), options.records, step, run);
+        on.reset();  // its state is that of a run which went on
+    }
+    renew();
+    return on;
+}
+
 // A rank's part of the mesh, on a device of its own. What is known of places is checked by runs on
 // one rank; total energy here, too.
 int run_part(Options& options, const Case& about, Communicator& ranks) {
@@ -365,7 +413,7 @@ int run_part(Options& options, const Case& about, Communicator& ranks) {
         settings.part = part.get();
         // What suits a mesh is decided by the whole of it.
         if (!settings.mass) settings.mass = usual_mass_form(part->here().velocity_mass, part->whole_nodes());
-        auto on = std::make_unique<KernelOperator>(*machine.backend, *machine.library, part->here(), options.run.scheme, settings);
+        auto on = make_operator(options, machine, *part, settings, is_first);
         if (is_first) suit_threads(part->here());
         if (is_first && speaks) {
             print_case(options, about.problem, part->whole_zones(), part->whole_nodes());

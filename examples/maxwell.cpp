@@ -18,6 +18,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "examples/maxwell/balanced_run.hpp"
@@ -27,6 +28,7 @@
 #include "examples/mesh/gmsh.hpp"
 #include "examples/mesh/renumber.hpp"
 #include "examples/options/checks.hpp"
+#include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
@@ -58,6 +60,7 @@ struct Options {
     std::string energy_file, chart_file, rates_file, rates_chart, arithmetic = "strict";
     std::vector<std::string> charted_rates;
     SharingOptions sharing;
+    ExchangeOptions exchange;
     Balancing balancing;
     WaveRunSettings run;
 };
@@ -110,6 +113,7 @@ void declare_results(CLI::App& app, Options& o) {
 void declare_kernels(CLI::App& app, Options& o) {
     add_device(app, o.device, o.records, "; several by commas: for the ranks of a host, or for as many in one process");
     add_sharing(app, o.sharing);
+    add_exchange(app, o.exchange);
     app.add_option("--balance-every", o.balancing.every,
                    "time steps of a period, after which ranks' devices are asked how long a step took them, and the mesh is shared anew where that "
                    "gains 5 %; 0: never")
@@ -337,6 +341,43 @@ void print_beginning(const Options& options, const WavePart& part, const Machine
     print_parts(part);
 }
 
+// A solver of a part with the exchange that is chosen for all, by measuring where that is asked
+// for.
+std::unique_ptr<WaveSolver> make_solver(const Options& options, const Machine& machine, hone::KernelLibrary& library, const WavePart& part,
+                                        StageForm form, const std::map<std::string, std::string>& configurations,
+                                        const Discretisation::Solution& first, bool chooses) {
+    std::unique_ptr<WaveSolver> solver;
+    const auto renew = [&] {
+        if (solver != nullptr) return solver->renew_exchanges();
+        solver = std::make_unique<WaveSolver>(*machine.backend, library, part, precision_of(options), form, configurations, options.arithmetic);
+    };
+    StepTimer timer(machine.ranks);
+    std::vector<double> fields;
+    const auto run = [&] {
+        renew();
+        if (fields.empty()) fields = part.here().interpolated(first, 0);
+        solver->set_fields(fields);
+        solver->set_step(planned_steps(part.here(), options.run).second);
+        const auto take = [&](int steps) {
+            return seconds_together(machine.ranks, *machine.backend, [&] {
+                for (int step = 0; step < steps; ++step) solver->step();
+            });
+        };
+        return timer(take, [&] {
+            const std::vector<double> after = solver->fields();
+            return std::accumulate(after.begin(), after.end(), 0.0);
+        });
+    };
+    if (chooses) {
+        const hone::Problem problem = stage_problems(part.here(), precision_of(options), form, options.arithmetic, part.whole()).front();
+        ExchangedStep step{"maxwell", problem, {}};
+        step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
+        choose_exchange(options.exchange, machine.ranks, *machine.backend, library.database(), machine.records, step, run);
+    }
+    renew();
+    return solver;
+}
+
 int run(Options options, const Machine& machine, const Case& of, int order) {
     std::map<std::string, std::string> configurations;
     StageForm form = parse_form(options.form);
@@ -346,18 +387,18 @@ int run(Options options, const Machine& machine, const Case& of, int order) {
         form = parse_form(checkpoint.form);
     }
     std::unique_ptr<hone::KernelLibrary> library;
-    const auto share_of = [&](double speed) {
+    const auto [solution, exact] = first_fields(options, of.mesh);
+    const auto share_of = [&, &first = solution](double speed) {
         auto part = std::make_unique<const WavePart>(part_of(options, machine, of, order, speed));
-        if (library == nullptr) {
+        const bool is_first = library == nullptr;
+        if (is_first) {
             tune_if_asked(options, machine, *part);
             library = machine.library();
             print_beginning(options, *part, machine);
         }
-        auto solver =
-            std::make_unique<WaveSolver>(*machine.backend, *library, *part, precision_of(options), form, configurations, options.arithmetic);
+        auto solver = make_solver(options, machine, *library, *part, form, configurations, first, is_first);
         return WaveShare{std::move(part), std::move(solver)};
     };
-    const auto [solution, exact] = first_fields(options, of.mesh);
     WaveRunSettings settings = options.run;
     std::optional<Progress> progress;
     if (machine.speaks())

@@ -16,11 +16,13 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "examples/multigrid_smoother/smoother.hpp"
 #include "examples/options/checks.hpp"
+#include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -28,6 +30,7 @@
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/output/rank_image.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/session/session.hpp"
 
@@ -39,10 +42,12 @@ struct Options {
     std::string device = "best", records, stencil = "all", operator_name = "trilinear", precision = "f64", output;
     int size = 0, sweeps = 32, cycles = 30;
     Multigrid::Settings settings;
+    ExchangeOptions exchange;
 };
 
 void declare(CLI::App& app, Options& options) {
     add_device(app, options.device, options.records, device_list);
+    add_exchange(app, options.exchange);
     app.add_option("--size", options.size, "interior points along each axis, 2^k - 1; 0: 255 on a GPU, 63 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 1023));
@@ -173,6 +178,41 @@ void write_files(const Run& run, const SmoothedGrid& grid) {
     write_rank_image(run.ranks, folder, "error", image, {n - 1, n - 1, n - 1});
 }
 
+// Its grids with the exchange that is chosen for a sweep of the finest, by measuring where that is
+// asked for.
+std::unique_ptr<Multigrid> make_multigrid(const Run& run, const hone::Database& database, const std::string& stencil) {
+    const Options& options = run.options;
+    std::unique_ptr<Multigrid> multigrid;
+    const auto renew = [&] {
+        if (multigrid != nullptr) return multigrid->renew_exchanges();
+        multigrid = std::make_unique<Multigrid>(run.ranks, run.backend, run.library, options.operator_name, options.size, stencil, run.precision(),
+                                                options.settings);
+    };
+    StepTimer timer(run.ranks);
+    const auto measure = [&] {
+        renew();
+        SmoothedGrid& grid = multigrid->finest();
+        grid.clear_u();
+        grid.set_source();
+        const auto take = [&](int sweeps) {
+            return seconds_together(run.ranks, run.backend, [&] {
+                for (int number = 0; number < sweeps; ++number) grid.sweep();
+            });
+        };
+        return timer(take, [&] { return grid.distance(); });
+    };
+    ExchangedStep step{"multigrid_smoother",
+                       hone::built_in_families().parse_problem(
+                           fmt::format("gauss_seidel_27 stencil={0} precision={1} nx={2} ny={2} nz={2}", stencil, options.precision, options.size)),
+                       {}};
+    step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::serial};
+    step.space.depth = {1, 2, 4, 8};
+    choose_exchange(options.exchange, run.ranks, run.backend, database, options.records, step, measure);
+    renew();
+    multigrid->finest().clear_u();
+    return multigrid;
+}
+
 int solve(Options options, hone::Communicator& ranks) {
     hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     hone::Backend& backend = session.backend();
@@ -188,7 +228,8 @@ int solve(Options options, hone::Communicator& ranks) {
     std::vector<std::string> stencils{options.stencil};
     if (options.stencil == "all") stencils = {"constant", "semi_constant", "variable", "symmetric"};
     for (const auto& stencil : stencils) {
-        Multigrid multigrid(ranks, backend, library, options.operator_name, options.size, stencil, run.precision(), options.settings);
+        const std::unique_ptr<Multigrid> made = make_multigrid(run, session.database(), stencil);
+        Multigrid& multigrid = *made;
         SmoothedGrid& grid = multigrid.finest();
         if (run.speaks()) fmt::print("\n{} stencil\n  {}\n", stencil, grid.kernel().match().config.key());
         grid.set_source();

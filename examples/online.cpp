@@ -68,8 +68,8 @@ std::string json_of(const hone::OnlineReport& report, const std::map<std::string
     const hone::OnlineProgress& p = report.progress;
     std::string text = fmt::format("{{\"problem\": {}, \"device\": {}, \"state\": {}", hone::json_string(report.problem),
                                    hone::json_string(report.device), hone::json_string(report.state));
-    text += fmt::format(", \"steps\": {}, \"explored_steps\": {}, \"evaluations\": {}, \"tried\": {}, \"adopted\": {}", p.steps, p.explored_steps,
-                        p.evaluations, p.tried, p.adopted);
+    text += fmt::format(", \"steps\": {}, \"explored_steps\": {}, \"evaluations\": {}, \"tried\": {}, \"adopted\": {}, \"first_adopted\": {}",
+                        p.steps, p.explored_steps, p.evaluations, p.tried, p.adopted, p.first_adopted);
     for (const auto& [name, value] : seconds) text += fmt::format(", \"seconds_{}\": {}", name, hone::json_number(value));
     text += fmt::format(", \"regret\": {}, \"allowed\": {}, \"saved\": {}", hone::json_number(p.regret()), hone::json_number(p.allowed()),
                         hone::json_number(p.saved));

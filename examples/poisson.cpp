@@ -17,12 +17,15 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <numbers>
 #include <numeric>
 #include <random>
 #include <span>
+#include <type_traits>
 
 #include "examples/options/checks.hpp"
+#include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -51,10 +54,12 @@ struct Options {
     int size = 0, planes = 0;
     unsigned seed = 1;
     SolverSettings settings;
+    ExchangeOptions exchange;
 };
 
 void declare(CLI::App& app, Options& options) {
     add_device(app, options.device, options.records, device_list);
+    add_exchange(app, options.exchange);
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
@@ -271,6 +276,54 @@ void print_beginning(const Options& options, const PoissonSolver& solver, const 
     if (ranks.size() > 1) fmt::print("{} ranks, by {}\n", ranks.size(), ranks.transport());
 }
 
+// The same random plane again and again, and zeros to begin with.
+void set_repeated(hone::Backend& backend, const PoissonSolver& solver, const PoissonSystem& of) {
+    const auto precision = of.precision == "f32" ? hone::Precision::f32 : hone::Precision::f64;
+    hone::HostArray plane(precision, solver.pitch() * of.ny);
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<> uniform(-1, 1);
+    const auto fill = [&](auto words) {
+        for (std::size_t at = 0; at < words.size(); ++at)
+            words[at] =
+                static_cast<std::int64_t>(at) % solver.pitch() < of.nx ? static_cast<std::remove_cvref_t<decltype(words[0])>>(uniform(random)) : 0;
+    };
+    precision == hone::Precision::f32 ? fill(plane.values<float>()) : fill(plane.values<double>());
+    auto* const b = static_cast<char*>(solver.right_hand_side());
+    backend.copy(b, plane.data(), plane.bytes());
+    for (int k = 1; k < of.nz; ++k) backend.copy(b + k * plane.bytes(), b, plane.bytes());
+    backend.fill(solver.solution(), 0, of.nz * plane.bytes());
+    backend.synchronise();
+}
+
+std::unique_ptr<PoissonSolver> make_solver(const Options& options, hone::Session& session, const Case& of, Communicator& ranks) {
+    hone::Backend& backend = session.backend();
+    std::unique_ptr<PoissonSolver> solver;
+    const auto renew = [&] {
+        if (solver != nullptr) return solver->renew_exchanges();
+        solver = std::make_unique<PoissonSolver>(ranks, of.partition, backend, session.library(), of.system);
+    };
+    StepTimer timer(ranks);
+    const auto run = [&] {
+        renew();
+        set_repeated(backend, *solver, of.system);
+        double residual = 0;
+        const auto take = [&](int steps) {
+            SolverSettings settings = options.settings;
+            settings.most_iterations = steps, settings.tolerance = 0, settings.progress = {};
+            const Solve solve = solver->solve(settings);
+            residual = solve.history.back();
+            return solve.seconds / solve.executed * steps;
+        };
+        return timer(take, [&] { return residual; });
+    };
+    ExchangedStep step{"poisson", direction_problem(of.system, static_cast<int>(of.partition.cells[2])), {}};
+    step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
+    step.space.depth = {1, 2, 4};
+    choose_exchange(options.exchange, ranks, backend, session.database(), options.records, step, run);
+    renew();
+    return solver;
+}
+
 int run(Options options, Communicator& ranks) {
     hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     const bool cuda = session.device().fingerprint.target == hone::Target::cuda;
@@ -278,12 +331,13 @@ int run(Options options, Communicator& ranks) {
     if (options.planes == 0) options.planes = options.size;
     hone::expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.size));
     const Case of = make_case(options, options.size, options.planes, ranks);
-    PoissonSolver solver(ranks, of.partition, session.backend(), session.library(), of.system);
-    const bool speaks = ranks.rank() == 0;
-    if (speaks) print_beginning(options, solver, session, ranks);
     options.settings.preconditioner = options.method == "none"     ? Preconditioner::none
                                       : options.method == "jacobi" ? Preconditioner::jacobi
                                                                    : Preconditioner::polynomial;
+    const bool speaks = ranks.rank() == 0;
+    const std::unique_ptr<PoissonSolver> made = make_solver(options, session, of, ranks);
+    PoissonSolver& solver = *made;
+    if (speaks) print_beginning(options, solver, session, ranks);
     std::vector<double> x(of.right_hand_side.size(), 0.0);
     const Solve solve = watched(solver, of, x, options.settings, ranks);
     if (speaks) print_history(solve.history);

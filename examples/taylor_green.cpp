@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "examples/options/checks.hpp"
+#include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -30,6 +31,7 @@
 #include "examples/taylor_green/checks.hpp"
 #include "examples/taylor_green/vortex.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/session/session.hpp"
 
@@ -44,10 +46,12 @@ struct Options {
     FlowSettings flow{.cells = 0};
     double time = 4, courant = 0.5;
     int frames = 5;
+    ExchangeOptions exchange;
 };
 
 void declare(CLI::App& app, Options& options) {
     add_device(app, options.device, options.records, device_list);
+    add_exchange(app, options.exchange);
     app.add_option("--dimension", options.flow.dimension, "2: decays as known exactly; 3: vortices stretch and break up")
         ->capture_default_str()
         ->check(CLI::Range(2, 3));
@@ -201,12 +205,39 @@ bool check_all(const Flow& flow, const History& history, const Options& options,
     return check_method(session.backend(), session.library()) && good;
 }
 
+// How ranks exchange, in the flow and in its pressure solver.
+void choose_exchange(const Options& options, hone::Session& session, Communicator& ranks) {
+    if (ranks.size() == 1) return;
+    hone::Backend& backend = session.backend();
+    StepTimer timer(ranks);
+    const auto run = [&] {
+        Flow flow(ranks, backend, session.library(), options.flow);
+        flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));
+        const double dt = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant).dt;
+        const auto take = [&](int steps) {
+            return seconds_together(ranks, backend, [&] {
+                for (int step = 0; step < steps; ++step) flow.step(dt);
+            });
+        };
+        return timer(take, [&] { return sums_of(flow.velocity(), options.flow.viscosity, ranks).energy; });
+    };
+    const int n = options.flow.cells;
+    const std::string size = fmt::format("nx={0} ny={0} nz={0}", n);
+    const hone::Problem problem = hone::built_in_families().parse_problem(
+        "poisson7 kernel=direction coefficients=scalar boundary=periodic precision=" + options.flow.precision + " " + size);
+    ExchangedStep step{"taylor_green", problem, {}};
+    step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
+    step.space.depth = {1, 2};
+    choose_exchange(options.exchange, ranks, backend, session.database(), options.records, step, run);
+}
+
 int run(Options options, Communicator& ranks) {
     hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     const bool cuda = session.device().fingerprint.target == hone::Target::cuda, speaks = ranks.rank() == 0;
     if (options.flow.cells == 0) options.flow.cells = (cuda ? 128 : 32) * (options.flow.dimension == 2 ? 2 : 1);
     expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.flow.cells));
     if (options.flow.precision == "f32") options.flow.divergence = 1e-6;
+    choose_exchange(options, session, ranks);
     Flow flow(ranks, session.backend(), session.library(), options.flow);
     const TimeSteps steps = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant);
     if (speaks) print_beginning(options, flow, steps, session, ranks);

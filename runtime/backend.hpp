@@ -38,6 +38,11 @@ class Module {
     /// Queues one launch. `arguments` point at the values of the entry's parameters, as for
     /// cuLaunchKernel. Throws Error when the device refuses it.
     virtual void launch(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const = 0;
+    /// The same with all blocks on the device at the same time, so that they may wait for each
+    /// other. Throws Error when there is no room for all of them.
+    virtual void launch_together(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const {
+        launch(entry, grid, block, shared_bytes, stream, arguments);
+    }
 };
 
 /// Times a stretch of a stream's work without waiting for it, as often as wanted. Used by one

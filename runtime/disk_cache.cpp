@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "generator/error.hpp"
+#include "runtime/temporary_folder.hpp"
 #include "tuning_db/environment.hpp"
 #include "tuning_db/file_store.hpp"
 
@@ -134,8 +135,10 @@ DiskCache::DiskCache(fs::path folder, std::int64_t most_bytes) : folder_(std::mo
     fill_standard_descriptors();
     std::error_code error;
     if (folder_.has_parent_path()) fs::create_directories(folder_.parent_path(), error);
-    if (::mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-        throw Error(fmt::format("cache folder {}", folder_.string()), fmt::format("it cannot be made: {}", system_message(errno)),
+    int reason = error.value();
+    if (reason == 0 && ::mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST) reason = errno;
+    if (reason != 0)
+        throw Error(fmt::format("cache folder {}", folder_.string()), fmt::format("it cannot be made: {}", system_message(reason)),
                     "set HONE_CACHE to a folder of your own");
     opened_ = private_folder(folder_);
 }
@@ -143,7 +146,7 @@ DiskCache::DiskCache(fs::path folder, std::int64_t most_bytes) : folder_(std::mo
 fs::path DiskCache::default_folder() {
     if (fs::path own = environment_variable("HONE_CACHE"); !own.empty()) return own;
     if (fs::path own = users_folder("XDG_CACHE_HOME", ".cache"); !own.empty()) return own;
-    return fs::temp_directory_path() / fmt::format("hone-{}", ::geteuid());
+    return temporary_place() / fmt::format("hone-{}", ::geteuid());
 }
 
 fs::path DiskCache::path(const std::string& key) const {

@@ -1,7 +1,11 @@
 #include "runtime/doctor.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "generator/error.hpp"
@@ -12,12 +16,15 @@
 #include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/cuda/nvrtc.hpp"
+#include "runtime/disk_cache.hpp"
 #include "runtime/power.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_costs.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
+#include "runtime/run_folder.hpp"
 #include "runtime/topology.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -78,6 +85,36 @@ Finding power_finding(Target target, const std::string& what, const std::string&
     std::string missing;
     const auto source = find_power_source(device, missing, places);
     return {what, source.has_value(), source ? source->detail : missing, source ? "" : remedy, "energy can be tuned for and shown"};
+}
+
+// Whether a folder that is there or not yet can be had: made below the nearest one that is.
+void require_writable(std::filesystem::path folder) {
+    std::error_code error;
+    while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    if (access((folder / ".").c_str(), W_OK | X_OK) != 0)
+        throw Error(folder.string(), "nothing can be made in it: " + system_message(errno), "let this user write to it");
+}
+
+// What keeps kernels from being compiled here whatever the compiler is.
+std::vector<Finding> folder_findings() {
+    std::vector<Finding> findings;
+    const auto examine = [&](const char* what, const char* remedy, const auto& use) {
+        try {
+            use();
+        } catch (const Error& error) {
+            findings.push_back({what, false, error.what(), remedy, "kernels are compiled"});
+        }
+    };
+    examine(temporary_finding_name, "set TMPDIR to a folder that can be written to", [] { const RunFolder tried; });
+    examine(cache_finding_name, "set HONE_CACHE to a folder of your own", [] {
+        const std::filesystem::path folder = DiskCache::default_folder();
+        std::error_code error;
+        if (std::filesystem::exists(folder, error))
+            const DiskCache there(folder);
+        else
+            require_writable(std::filesystem::absolute(folder));
+    });
+    return findings;
 }
 
 // The compiler that is taken, after those that are passed over for it. Tried now: what a cache
@@ -143,7 +180,11 @@ std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
     findings.push_back(power_finding(Target::cuda, "power of the GPU", "a GPU that NVML knows", places));
     findings.push_back(power_finding(Target::cpu, "power of the processor",
                                      "on a real machine, let this user read /sys/class/powercap/intel-rapl*/energy_uj (chmod a+r, as root)", places));
-    for (auto& finding : compiler_findings()) findings.push_back(std::move(finding));
+    const std::vector<Finding> folders = folder_findings();
+    const bool tries = std::none_of(folders.begin(), folders.end(), [](const Finding& one) { return one.what == temporary_finding_name; });
+    findings.insert(findings.end(), folders.begin(), folders.end());
+    if (tries)
+        for (auto& finding : compiler_findings()) findings.push_back(std::move(finding));
     const Device cpu = cpu_device("");
     findings.push_back({"processor", true,
                         fmt::format("{}, {}, {} OpenMP threads, {:.1f} GiB", cpu.fingerprint.name, cpu.fingerprint.architecture,

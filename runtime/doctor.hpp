@@ -19,6 +19,11 @@ struct Finding {
 /// `what` of the finding about the compiler of CPU kernels.
 constexpr const char* compiler_finding_name = "C++ compiler";
 
+/// `what` of the findings about folders that kernels need, which are there where something is wrong
+/// with them.
+constexpr const char* temporary_finding_name = "temporary folder";
+constexpr const char* cache_finding_name = "folder of compiled kernels";
+
 /// Looks at everything that hone uses on this machine: driver, devices, NVRTC, NVML, host compiler,
 /// threads, ranks, vector instructions. Host compilers compile and run a small kernel. Makes no
 /// CUDA context and never throws for what is missing.

@@ -235,7 +235,7 @@ void write_chart(const SvgChart& chart, const std::filesystem::path& file) {
     else if (ending == ".txt")
         replace_file(file, chart_text(chart, page));
     else if (ending == ".png")
-        draw(gnuplot_script(chart, file));
+        draw(gnuplot_script(chart, file), file);
     else
         throw Error("--output", file.string() + " is neither .svg nor .png nor .txt", "name a picture with one of these endings");
 }

@@ -40,6 +40,15 @@ JournalText read_journal(const std::filesystem::path& file) {
     return parse_journal(is_journal(text) ? text : journal_text(read_recorded_space(file)), file.string());
 }
 
+std::optional<JournalText> journal_if_readable(const std::filesystem::path& file, Console& console) {
+    try {
+        return read_journal(file);
+    } catch (const Error& error) {
+        console.message("hone: a journal is left out: {}\n", error.what());
+        return std::nullopt;
+    }
+}
+
 void declare_database(Options& options, std::string& folder) {
     options.text("db", folder, "DIR",
                  "folder of tuned results, alone; default HONE_DB, this user's folder (XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db) and what "

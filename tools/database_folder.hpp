@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -29,6 +30,10 @@ std::set<std::filesystem::path> journal_files(const std::filesystem::path& folde
 /// Reads a journal's file, or what another tuner measured of a space (read_recorded_space) as the
 /// journal of an exhaustive run. Throws Error naming file and line.
 JournalText read_journal(const std::filesystem::path& file);
+
+/// The same of a journal that was found beside results: where it cannot be read (a full disk leaves
+/// an empty one) the console is told that it is left out, because the others are no worse for it.
+std::optional<JournalText> journal_if_readable(const std::filesystem::path& file, Console& console);
 
 /// Declares `--db` of a command that reads.
 void declare_database(Options& options, std::string& folder);

@@ -34,13 +34,13 @@ std::vector<std::string> lacking(const Record& record) {
         if (!there) words.emplace_back(word);
     };
     need(!record.versions.source_hash.empty(), "hash of the kernel");
-    need(record.seed.has_value() || record.hybrid, "seed");
+    need(record.seed.has_value() || record.of_several_devices(), "seed");
     need(record.evaluations > 0, "candidates");
     need(record.step.high > record.step.low, "interval of the median");
     need(record.verified(), "verification");
     need(!record.device.compiler.empty(), "compiler");
-    need(record.safe_seconds > 0 || record.hybrid, "safe configuration");
-    need(record.ceiling_fraction > 0 || record.hybrid, "ceiling");
+    need(record.safe_seconds > 0 || record.of_several_devices(), "safe configuration");
+    need(record.ceiling_fraction > 0 || record.of_several_devices(), "ceiling");
     // Only NVML tells these; a processor has the threads that it was measured with instead.
     if (record.device.target == Target::cuda) {
         need(!record.device.driver.empty(), "driver");

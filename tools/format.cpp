@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "generator/error.hpp"
 
@@ -127,6 +128,17 @@ std::string folded(std::string_view text, int width, int indent) {
         } while (!rest.empty());
     }
     return result;
+}
+
+std::string shell_word(const std::string& text) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
+    const bool whole = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        return static_cast<signed char>(c) < 0 || plain.find(c) != std::string_view::npos;
+    });
+    if (whole) return text;
+    std::string result = "'";
+    for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
+    return result + "'";
 }
 
 std::string Table::text() const {

@@ -41,6 +41,9 @@ std::string folded(std::string_view text, int width, int indent);
 /// no bound.
 std::string fitted(const std::string& text, int columns);
 
+/// A word as it is written in a command line: in quotes where a shell would take it apart.
+std::string shell_word(const std::string& text);
+
 /// A table with a header; numbers to the right, the rest to the left.
 ///
 ///     Table table({{"problem"}, {"time", Table::Align::right}});

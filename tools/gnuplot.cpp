@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 
 #include "runtime/process.hpp"
 #include "runtime/run_folder.hpp"
@@ -41,7 +43,20 @@ std::string plot_script(const std::vector<Record>& records, const std::string& t
            "$results using 3:1:(0):3:($1):($1+0.4) with boxxyerror title \"safe configuration\"\n";
 }
 
-void draw(const std::string& script) {
+namespace {
+
+bool is_whole(const std::filesystem::path& picture) {
+    constexpr std::int64_t largest = std::int64_t{1} << 28;
+    const std::string_view end = picture.extension() == ".svg" ? "</svg>" : "IEND";  // the last element; the last chunk
+    constexpr std::size_t behind = 8;                                                // a checksum, or a line end
+    const std::string drawn = read_file(picture, largest);
+    const std::size_t at = drawn.rfind(end);
+    return at != std::string::npos && at + end.size() + behind >= drawn.size();
+}
+
+}  // namespace
+
+void draw(const std::string& script, const std::filesystem::path& picture) {
     const std::string program = find_program("gnuplot");
     if (program.empty()) throw MissingError("--plot", "gnuplot is not on the PATH", "install it (Debian, Ubuntu: apt install gnuplot-nox)");
     const RunFolder folder;
@@ -49,6 +64,7 @@ void draw(const std::string& script) {
     replace_file(file, script);
     const ProcessResult result = run_process({program, file.string()}, 60);
     if (!result.ok()) throw Error("gnuplot", result.failure() + ": " + result.output, "look at the file that --plot names");
+    if (!is_whole(picture)) throw Error(picture.string(), "it could not be written whole", "make room on the disk");
 }
 
 }  // namespace hone::tools

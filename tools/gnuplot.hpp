@@ -15,8 +15,9 @@ std::string plot_script(const std::vector<Record>& records, const std::string& t
 /// Text in double quotes of a gnuplot script: quotes and backslashes mean themselves; no line ends.
 std::string gnuplot_string(const std::string& text);
 
-/// Draws it with gnuplot, which is started without a shell. Throws MissingError, with what to
-/// install, where there is no gnuplot; Error when it fails.
-void draw(const std::string& script);
+/// Draws the picture that a script makes with gnuplot, which is started without a shell. Throws
+/// MissingError, with what to install, where there is no gnuplot; Error when it fails, or when the
+/// picture is not whole, which gnuplot itself does not tell of a full disk.
+void draw(const std::string& script, const std::filesystem::path& picture);
 
 }  // namespace hone::tools

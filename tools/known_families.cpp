@@ -54,6 +54,14 @@ Known& known() {
     return all;
 }
 
+// What stands in place of a family at the beginning of a word: up to a space, and where a folder's
+// own path has spaces up to the last one behind which it ends.
+std::string family_part(const std::string& word) {
+    for (std::size_t end = word.size(); end != std::string::npos && end > 0; end = word.rfind(' ', end - 1))
+        if (is_kernel_folder(word.substr(0, end))) return word.substr(0, end);
+    return word.substr(0, word.find(' '));
+}
+
 }  // namespace
 
 const Families& known_families() {
@@ -69,7 +77,7 @@ Problem know_capture(const Capture& capture) {
 }
 
 std::string with_family_name(const std::string& word, PathMeans path) {
-    const std::string first = word.substr(0, word.find(' '));
+    const std::string first = family_part(word);
     const bool folder = path == PathMeans::kernel && first.find('/') != std::string::npos && first.find('=') == std::string::npos;
     const Families& own = built_in_families();
     const bool family = std::any_of(own.begin(), own.end(), [&](const Family& one) { return one.name == first; });

@@ -28,8 +28,9 @@ int main(int count, char** words) {
     const winsize size = terminal_size();
     hone::tools::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, size.ws_col, terminal, colour, size.ws_row > 0 ? size.ws_row : 24};
     const auto code = hone::tools::run({words + 1, words + count}, console);
-    std::cout.flush();
     // Output that could not be written (a full disk) must not look like success; a closed pipe ends
     // the process by its signal before.
-    return std::cout ? static_cast<int>(code) : static_cast<int>(hone::tools::Exit::internal);
+    if (std::cout.flush()) return static_cast<int>(code);
+    console.message("hone: standard output cannot be written to; make room on the disk, or check where it leads to\n");
+    return static_cast<int>(hone::tools::Exit::internal);
 }

@@ -1,5 +1,7 @@
 #include "tools/record_diff.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -41,6 +43,7 @@ Change judged(const RecordChange& change, double noise) {
 std::string key(const Record& record, bool by_device) {
     std::string key = record.problem.key() + "\n" + record.purpose + "\n" + (by_device ? device_key(record.device) : "");
     if (record.hybrid) key += "\n" + device_key(record.hybrid->partner) + "\n" + record.config.key() + "\n" + record.hybrid->partner_config.key();
+    if (record.exchange) key += fmt::format("\n{}\n{}\n{}", record.exchange->program, record.exchange->link, record.exchange->ranks);
     return key;
 }
 

@@ -367,6 +367,9 @@ std::string remark(const Record& record, std::chrono::system_clock::time_point t
     if (record.date < utc_date(today - year) || is_older_version(record.versions.hone, HONE_VERSION)) add("old");
     if (record.hybrid) {
         add("shared with " + device_key(record.hybrid->partner));
+    } else if (record.exchange) {
+        add(fmt::format("{} of {} ranks over {}: {}", record.exchange->program, record.exchange->ranks, record.exchange->link,
+                        record.exchange->config.key()));
     } else if (!record.purpose.empty()) {
         add("for " + record.purpose);
     }

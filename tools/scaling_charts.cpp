@@ -319,7 +319,7 @@ SvgChart scaling_chart(const std::vector<Record>& records, Scaling scaling) {
     // differ where it grows with the units.
     std::map<std::pair<std::string, std::string>, std::map<int, const Record*>> groups;
     for (const Record& record : records) {
-        if (record.hybrid) continue;
+        if (record.of_several_devices()) continue;
         const std::string problem = scaling == Scaling::strong ? short_key(record.problem, known_families()) : record.problem.class_key();
         const Record*& best = groups[{record.device.name + " " + record.device.architecture, problem}][record.device.units];
         if (best == nullptr || record.gigaupdates_per_second() > best->gigaupdates_per_second()) best = &record;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <limits>
 #include <set>
 
@@ -146,6 +147,12 @@ std::vector<fs::path> session_files(const fs::path& folder) {
     for (fs::directory_iterator file(folder / "sessions", error), end; !error && file != end; file.increment(error))
         if (file->path().extension() == ".jsonl") files.insert(file->path());
     return {files.begin(), files.end()};
+}
+
+bool has_begun(const fs::path& file) {
+    std::ifstream log(file);
+    std::string line;
+    return std::getline(log, line) && !log.eof();
 }
 
 SessionText read_session(const fs::path& file) {

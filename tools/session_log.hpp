@@ -69,6 +69,9 @@ class SessionLog {
 
 /// Logs of a folder of results, the latest last.
 std::vector<std::filesystem::path> session_files(const std::filesystem::path& folder);
+/// Whether a log has its first line: that of a run that has only just begun, or whose disk is full,
+/// has none.
+bool has_begun(const std::filesystem::path& file);
 /// Reads a log. A last line that was cut is left out; other damage throws Error naming file and
 /// line.
 SessionText read_session(const std::filesystem::path& file);

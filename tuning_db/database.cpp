@@ -245,6 +245,28 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
     return best;
 }
 
+ExchangeMatch Database::best_exchange(const Problem& problem, const DeviceFingerprint& device, const Exchange& about) const {
+    const std::string key = device_key(device);
+    ExchangeMatch best;
+    // Numbers of ranks apart, distance, whether disturbed, folder: smaller is better.
+    std::tuple<double, double, bool, std::size_t> best_rank;
+    const auto of_class = known_.by_class.find(problem.class_key());
+    if (of_class == known_.by_class.end()) return best;
+    for (const std::size_t index : of_class->second) {
+        const Record& record = known_.records[index];
+        if (!record.exchange || !record.verified() || known_.devices[index] != key) continue;
+        if (record.exchange->program != about.program || record.exchange->link != about.link) continue;
+        const double ranks_apart = std::abs(std::log2(static_cast<double>(record.exchange->ranks) / about.ranks));
+        const std::tuple rank{rounded_distance(ranks_apart), rounded_distance(extent_distance(problem, record.problem)), !record.disturbed.empty(),
+                              known_.places[index]};
+        if (best.record && std::tie(best_rank, best.record->step.high) <= std::tie(rank, record.step.high)) continue;
+        const bool exact = record.problem == problem && record.exchange->ranks == about.ranks;
+        best = {exact ? Grade::exact : Grade::nearest_size, record};
+        best_rank = rank;
+    }
+    return best;
+}
+
 MergeCounts Database::merge_into(const fs::path& folder, std::chrono::milliseconds patience) const {
     make_folders(folder);
     std::map<fs::path, std::vector<const Record*>> of_file;

@@ -43,6 +43,12 @@ struct Share {
     std::optional<Hybrid> known;   ///< what the record says, with the device named first as the own one
 };
 
+/// How the ranks of a program should exchange what they share.
+struct ExchangeMatch {
+    Grade grade = Grade::none;     ///< exact, nearest_size, or none: nothing is known of this program on this link
+    std::optional<Record> record;  ///< what it was taken from; its `exchange` has the configuration
+};
+
 /// A device with what it allows.
 struct DeviceSide {
     DeviceFingerprint fingerprint;
@@ -116,6 +122,12 @@ class Database {
     /// both spaces have. With Grade::none the share is 1 and both configurations are those of
     /// `best`.
     Share best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const;
+
+    /// What was measured for the exchanges of a program's step on so many devices of one model over
+    /// a link: of the exact problem, else of the nearest size; of equally near ones as for
+    /// `best_share`. A record with another number of ranks answers only where there is none with
+    /// this one.
+    ExchangeMatch best_exchange(const Problem& problem, const DeviceFingerprint& device, const Exchange& about) const;
 
     /// Merges this database's records into the folder's files, making the folder when absent: under
     /// the folder's lock all files are read again, merged, and those that change are replaced

@@ -18,9 +18,9 @@ using namespace json_bounds;
 // Rates are written with six digits.
 constexpr double rate_rounding = 1e-5;
 
-constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",     "device",      "step_seconds", "counts", "rates",
-                                  "verification", "safe_seconds",  "ceiling", "disturbed", "conditions",  "team",         "energy", "hybrid",
-                                  "search",       "seed",          "date",    "versions",  "measured_on", "safe_joules"};
+constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",     "device",      "step_seconds", "counts",  "rates",
+                                  "verification", "safe_seconds",  "ceiling", "disturbed", "conditions",  "team",         "energy",  "hybrid",
+                                  "search",       "seed",          "date",    "versions",  "measured_on", "safe_joules",  "exchange"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
@@ -108,7 +108,11 @@ void read_origin(const JsonPlace& place, Record& record) {
     record.versions.source_hash = read_hash(versions["source_hash"]);
 }
 
-void read_hybrid_of(const JsonPlace& place, Record& record) {
+void read_devices_of(const JsonPlace& place, Record& record) {
+    const auto exchange = place.find("exchange");
+    if (exchange) record.exchange = read_exchange(*exchange);
+    if (exchange.has_value() != (record.purpose == "exchange"))
+        place.fail(exchange ? "has an exchange, but is not of purpose exchange" : "is of purpose exchange, but has none", "ranks' steps need both");
     const auto hybrid = place.find("hybrid");
     if (hybrid) record.hybrid = read_hybrid(*hybrid);
     if (hybrid.has_value() != (record.purpose == "hybrid"))
@@ -142,6 +146,7 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
     if (record.team) fields.emplace_back("team", to_json(*record.team));
     if (record.energy) fields.emplace_back("energy", to_json(*record.energy));
     if (record.hybrid) fields.emplace_back("hybrid", to_json(*record.hybrid));
+    if (record.exchange) fields.emplace_back("exchange", to_json(*record.exchange));
     fields.emplace_back("search", fmt::format(R"({{"strategy": {}, "evaluations": {}}})", json_string(record.strategy), record.evaluations));
     if (record.seed) fields.emplace_back("seed", json_string(std::to_string(*record.seed)));
     fields.emplace_back("date", json_string(record.date));
@@ -183,7 +188,7 @@ Record read_record(const JsonPlace& place, const Families& families) {
     if (const auto device = place.find("measured_on")) record.measured_on = device->string(longest_text);
     if (const auto team = place.find("team")) record.team = read_team(*team);
     if (const auto energy = place.find("energy")) record.energy = read_energy(*energy);
-    read_hybrid_of(place, record);
+    read_devices_of(place, record);
     read_origin(place, record);
     for (const auto& member : place.members())
         if (!is_known(member.name)) record.further.emplace_back(member.name, write_json(member));

@@ -27,6 +27,7 @@ std::string to_json(const Energy& energy);
 std::string to_json(const Team& team);
 std::string to_json(const Conditions& conditions);
 std::string to_json(const Hybrid& hybrid);
+std::string to_json(const Exchange& exchange);
 std::string to_json(const Record& record);
 /// The members of a record's object in their order: name, and value as JSON.
 std::vector<std::pair<std::string, std::string>> record_fields(const Record& record);

@@ -183,6 +183,18 @@ Hybrid read_hybrid(const JsonPlace& place) {
     return hybrid;
 }
 
+Exchange read_exchange(const JsonPlace& place) {
+    place.only({"program", "link", "ranks", "configuration", "usual_seconds"});
+    Exchange exchange;
+    exchange.program = plain_word(place["program"], place["program"].string(longest_name));
+    exchange.link = place["link"].string(longest_text);
+    if (exchange.link.empty()) place["link"].fail("has no name", "say what lies between the ranks");
+    exchange.ranks = static_cast<int>(place["ranks"].integer(2, most_ranks));
+    exchange.config = Config(read_assignments(place["configuration"]));
+    exchange.usual_seconds = optional_number(place, "usual_seconds", shortest_step, longest_step);
+    return exchange;
+}
+
 std::string json_string(std::string_view text) {
     // Nearly all texts stand for themselves.
     const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
@@ -254,6 +266,11 @@ std::string to_json(const Hybrid& hybrid) {
                        to_json(hybrid.partner), to_json(hybrid.partner_config), json_number(hybrid.share), hybrid.granularity,
                        cost_json(hybrid.own_cost), cost_json(hybrid.partner_cost), optional_json("seconds_alone", hybrid.own_seconds),
                        optional_json("partner_seconds_alone", hybrid.partner_seconds));
+}
+
+std::string to_json(const Exchange& exchange) {
+    return fmt::format(R"({{"program": {}, "link": {}, "ranks": {}, "configuration": {}{}}})", json_string(exchange.program),
+                       json_string(exchange.link), exchange.ranks, to_json(exchange.config), optional_json("usual_seconds", exchange.usual_seconds));
 }
 
 }  // namespace hone::inline v0_1

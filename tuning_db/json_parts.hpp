@@ -25,6 +25,7 @@ inline constexpr double most_megahertz = 1e6;
 inline constexpr double most_celsius = 1e3;
 inline constexpr std::size_t most_reasons = 16;
 inline constexpr std::int64_t most_samples = 1'000'000'000;
+inline constexpr int most_ranks = 1'000'000;
 inline constexpr std::size_t longest_name = 200;
 inline constexpr std::size_t longest_text = 2000;
 
@@ -46,5 +47,6 @@ Conditions read_conditions(const JsonPlace& place);
 /// readers.
 std::uint64_t read_seed(const JsonPlace& place);
 Hybrid read_hybrid(const JsonPlace& place);
+Exchange read_exchange(const JsonPlace& place);
 
 }  // namespace hone::inline v0_1

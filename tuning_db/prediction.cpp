@@ -143,7 +143,7 @@ std::optional<Config> proposal(const SearchSpace& here, const Record& record, co
 }  // namespace
 
 std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device) {
-    if (record.problem.family() != problem.family() || record.device.target != device.target || record.hybrid || !record.verified())
+    if (record.problem.family() != problem.family() || record.device.target != device.target || record.of_several_devices() || !record.verified())
         return std::nullopt;
     double distance = device_distance(record.device, device);
     for (const Assignment& own : problem.parameters()) {

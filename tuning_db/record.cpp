@@ -54,8 +54,9 @@ double cost_step(const Record& record) {
     return std::floor(std::log(cost(record)) / std::log(noise));
 }
 
-// What a shared step is about beside problem, device and purpose.
+// What a step of several devices is about beside problem, device and purpose.
 std::string pair(const Record& record) {
+    if (record.exchange) return fmt::format("\n{}\n{}\n{}", record.exchange->program, record.exchange->link, record.exchange->ranks);
     if (!record.hybrid) return "";
     return "\n" + device_key(record.hybrid->partner) + "\n" + record.config.key() + "\n" + record.hybrid->partner_config.key();
 }

@@ -92,6 +92,18 @@ struct Hybrid {
     bool operator==(const Hybrid&) const = default;
 };
 
+/// How the ranks of an application exchange what they share in every step, each on a device of the
+/// record's model. `Record::step` is the time of such a step on the slowest rank.
+struct Exchange {
+    std::string program;       ///< whose step it is, a plain word: "poisson"
+    std::string link;          ///< what lies between its ranks (runtime/ranks/link_name.hpp)
+    int ranks = 2;             ///< as many, at least two
+    Config config;             ///< a value of each tunable of the exchange: messages=stores,edges=ahead
+    double usual_seconds = 0;  ///< median step, in the same run, by what is usual where nothing is known; 0: not measured
+
+    bool operator==(const Exchange&) const = default;
+};
+
 /// One measured and verified fact: this configuration computes this problem on this device at this
 /// cost.
 struct Record {
@@ -113,7 +125,8 @@ struct Record {
     std::string date;                   ///< ISO 8601, UTC: "2026-11-21T14:05:00Z"
     Versions versions;
     /// The purpose of the tuning, where it was not the least time of one step on this device alone
-    /// with warm caches: a word that later kinds of results choose ("cold", "energy", "hybrid").
+    /// with warm caches: a word that later kinds of results choose ("cold", "energy", "hybrid",
+    /// "exchange").
     /// Records of different purposes stand side by side; `Database::best` looks at those without
     /// one.
     std::string purpose;
@@ -124,16 +137,19 @@ struct Record {
     /// gives way to any verified one about the same subject that has no such reason, and answers
     /// look-ups where there is none.
     std::string disturbed;
-    Conditions conditions;         ///< of the measurement; empty in records of before
-    std::string measured_on;       ///< which of the run's devices, all of one kind, as it called it: "cuda:1"; empty: it had one
-    std::optional<Team> team;      ///< of the CPU; absent in records of before, and of other devices
-    std::optional<Energy> energy;  ///< of `config`, whatever was tuned for
-    std::optional<Hybrid> hybrid;  ///< of purpose "hybrid", and no other
+    Conditions conditions;             ///< of the measurement; empty in records of before
+    std::string measured_on;           ///< which of the run's devices, all of one kind, as it called it: "cuda:1"; empty: it had one
+    std::optional<Team> team;          ///< of the CPU; absent in records of before, and of other devices
+    std::optional<Energy> energy;      ///< of `config`, whatever was tuned for
+    std::optional<Hybrid> hybrid;      ///< of purpose "hybrid", and no other
+    std::optional<Exchange> exchange;  ///< of purpose "exchange", and no other
     /// Fields that this program does not know, by name, as JSON text: kept as they are, so that
     /// nothing a newer program added is lost in a merge.
     std::vector<std::pair<std::string, std::string>> further;
 
     bool verified() const { return verification_error <= tolerance; }
+    /// Whether several devices took the step together, so that it says little of one.
+    bool of_several_devices() const { return hybrid || exchange; }
 
     /// Achieved rates from counted work: GB/s, GFLOP/s, 1e9 updates/s.
     double gigabytes_per_second() const { return counts.bytes / step.median * 1e-9; }
@@ -168,7 +184,8 @@ std::string other_threads(const Record& record, const DeviceFingerprint& device)
 
 /// The subject of a record: device model, problem with its extents, purpose. A database keeps one
 /// record of each. A shared step is also about its two configurations and its partner, because the
-/// share that suits one pair of kernels says little about another.
+/// share that suits one pair of kernels says little about another. An exchange is also about its
+/// program, its link and the number of ranks.
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose);
 std::string subject(const Record& record);
 

@@ -83,6 +83,7 @@ struct WaveSolver::State {
     std::vector<std::size_t> own_receivers;  // by their numbers in the survey
     int source_layer = 0;                    // counted in the arrays; it need not be there
     std::unique_ptr<HaloExchange> halo;      // where there are neighbours
+    int edge_depth;                          // of edges, in layers that neighbours read
     std::string now = "0";                   // the set with the state before the next step
     int steps, done = 0;
     int since_exchange = 0;  // single steps
@@ -99,6 +100,7 @@ struct WaveSolver::State {
           grid(model, settings, slab.stored_in_grid()),
           precision(grid.grid().precision),
           edges(on, precision),
+          edge_depth(ranks.exchange_settings().depth),
           steps(most_steps) {
         for (const std::string& field : fields())
             for (int set = 0; set < sets(); ++set) allocate(field + std::to_string(set), grid.grid().words());
@@ -299,7 +301,7 @@ struct WaveSolver::State {
             compute(slab.begin(), slab.end(), Stream{});
             return exchange(set);
         }
-        const Slab::Parts parts = slab.parts(layers_read(settings));
+        const Slab::Parts parts = slab.parts(std::int64_t{layers_read(settings)} * edge_depth);
         const Stream stream = halo->fork();
         for (const CellRange& edge : parts.edges) compute(edge.first, edge.last, stream);
         halo->begin(travelling(set));
@@ -474,6 +476,19 @@ std::vector<Problem> WaveSolver::problems(const Model& model, const WaveSettings
     for (const auto& name : kernel_names(settings)) result.push_back(WaveGrid::problem(model, settings, name));
     if (settings.levels > 1) result.push_back(WaveGrid::single_step(model, settings, WaveGrid::all_layers(model, settings)));
     return result;
+}
+
+void WaveSolver::begin_anew() {
+    State& s = *state_;
+    s.backend.synchronise();
+    for (const std::string& field : s.fields())
+        for (int set = 0; set < s.sets(); ++set) {
+            const DeviceArray& words = s.arrays.at(field + std::to_string(set));
+            s.backend.fill(words.data(), 0, words.bytes());
+        }
+    s.now = "0", s.done = 0, s.since_exchange = 0;
+    s.edge_depth = s.ranks.exchange_settings().depth;
+    if (s.slab.is_cut()) s.prepare_exchange();
 }
 
 void WaveSolver::advance(int steps) {

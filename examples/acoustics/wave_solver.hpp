@@ -87,6 +87,9 @@ class WaveSolver {
     /// The most ranks that these layers serve: each has as many as its neighbours read.
     static int most_ranks(const Model& model, const WaveSettings& settings);
 
+    /// Back to rest, before the first step, with the exchanges with other ranks made anew by what
+    /// the communicator's settings say now.
+    void begin_anew();
     void advance(int steps);
     /// One step, after which it returns the energy in the whole grid, layers included:
     ///     sum over cells of h^d / 2 (p p' / kappa + rho v^2), p and p' before and after the step.

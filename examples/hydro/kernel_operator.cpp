@@ -159,8 +159,9 @@ void KernelOperator::accelerate(int slot, int rate) {
     m.find_stress(slot);
     m.between.subtract(m.zones.force(), m.node_force.data());
     const bool on_host = m.backend.device().limits.target == Target::cpu;
-    const MassSolve solve = m.solve(m.node_force.data(), m.field({rate, Part::velocities}).data(),
-                                    MassSettings{.tolerance = m.settings.tolerance, .most_iterations = 1000, .check_every = on_host ? 1 : 2});
+    const MassSolve solve = m.solve(
+        m.node_force.data(), m.field({rate, Part::velocities}).data(),
+        MassSettings{.tolerance = m.settings.tolerance, .most_iterations = 1000, .check_every = on_host ? 1 : 2, .fused = m.settings.fused_updates});
     // Where zones are tangled there may be no numbers at all: the step is repeated then.
     if (solve.ending == MassEnding::too_many_iterations)
         throw Error("conjugate gradients on the mass matrix", "they do not converge", "ask for a larger --tolerance");
@@ -207,6 +208,10 @@ double KernelOperator::seconds_of_work() {
         m.zones.find_forces();
         m.shared->multiply(products);
     });
+}
+
+void KernelOperator::renew_exchanges() {
+    if (machine_->shared) machine_->shared->renew_exchanges();
 }
 
 std::vector<KernelFound> KernelOperator::kernels() const {

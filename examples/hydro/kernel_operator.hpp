@@ -27,6 +27,7 @@ class KernelOperator final : public Operator {
         std::map<std::string, std::string> configurations;  ///< as ZoneForces, and csr_spmv or fe_mass: in place of what the library would choose
         Assembly assembly = Assembly::partial;
         std::optional<MassForm> mass;    ///< how conjugate gradients multiply; nothing: usual_mass_form
+        bool fused_updates = true;       ///< as MassSettings::fused; of one rank
         std::optional<Partner> partner;  ///< of corner forces: results are those of one device to rounding
         /// Of several ranks: the discretisation is its `here`, and all ranks call alike. The
         /// library is asked for the kernels of the whole mesh, so that no digit knows how many
@@ -47,6 +48,9 @@ class KernelOperator final : public Operator {
     void forget_stress() override;
     double estimate(int slot) override;
     void restart_estimate() override;
+
+    /// Makes the exchanges with other ranks anew, by what the communicator's settings say now.
+    void renew_exchanges();
 
     std::vector<KernelFound> kernels() const;
     /// To be given to an operator that goes on to the same bits.

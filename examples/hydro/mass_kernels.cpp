@@ -12,9 +12,8 @@
 namespace hone::examples::hydro {
 namespace {
 
-// Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the
-// same, these in pairs.
-constexpr int chunk_rows = item_threads;
+constexpr int chunk_rows = MassKernels::chunk_rows;
+static_assert(chunk_rows == item_threads);
 
 // Sums of what `item(row, words, all, values)` gives for each component of a row whose words
 // `load(row, words)` has loaded, and with the scalars of `all` components, of which
@@ -138,9 +137,10 @@ constexpr const char* mass_scalars = R"cpp(
 // All words of a row are loaded before any is stored: a compiler that cannot tell arrays apart
 // would wait for each.
 constexpr const char* mass_body = R"cpp(
-#define ARGUMENTS                                                                                                                         \
+#define POINTERS                                                                                                                          \
         const double *b, const double *q, const int *held, const double *w, const double *dot, double *x, double *r, double *p, double *sums, \
-            double *scalars, int first, int last
+            double *scalars
+#define ARGUMENTS POINTERS, int first, int last
 
     // z . r of a row, rounded by itself.
     DEVICE double weighted_square(double q, double r) {
@@ -190,34 +190,61 @@ constexpr const char* mass_body = R"cpp(
         });
     }
 
+    // A row's words for r -= alpha w, but for w.
+    DEVICE void load_row(const double* q, const int* held, const double* r, int rows, int row, Row& own) {
+        own.inverse = q[row], own.fixed = held[row];
+        for (int c = 0; c < components; ++c) own.residual[c] = r[(long long)c * rows + row];
+    }
+
+    DEVICE void load_product(const double* w, int rows, int row, double* product) {
+        for (int c = 0; c < components; ++c) product[c] = w[(long long)c * rows + row];
+    }
+
+    // The row's new residual, and its squares by Q.
+    DEVICE void new_residual(const Row& own, const Scalars* all, double* found, double* squares) {
+        for (int c = 0; c < components; ++c) {
+            found[c] = is_held(own.fixed, c) ? 0.0 : multiply_add(-all[c].step, own.product[c], own.residual[c]);
+            squares[c] = weighted_square(own.inverse, found[c]);
+        }
+    }
+
+    // A component's scalars, with its step along p: `product` is p . w.
+    DEVICE Scalars scalars_before(const double* component, double product) {
+        Scalars own = scalars_of(component);
+        own.steps = own.of[active] != 0 && product > 0;
+        own.step = own.steps ? own.of[delta] / product : 0.0;
+        return own;
+    }
+
+    // They follow the step: `square` is the new r . Q r.
+    DEVICE void scalars_after(Scalars& own, double square) {
+        if (own.of[active] != 0 && !(own.steps && square >= 0)) own.of[breakdown] = 1;
+        own.of[alpha] = own.step;
+        own.of[beta] = own.steps ? square / own.of[delta] : 0;
+        if (own.steps) own.of[delta] = square, own.of[iterations] += 1;
+        own.of[active] = own.steps && square > own.of[threshold] ? 1 : 0;
+    }
+
+    DEVICE void store_scalars(const Scalars& own, double* component) {
+        for (int i = 0; i < words; ++i) component[i] = own.of[i];
+    }
+
     SUMS_KERNEL update(ARGUMENTS) {
         const int rows = last - first;
         const auto load = [=](int row, Row& own) {
-            own.inverse = q[row], own.fixed = held[row];
-            for (int c = 0; c < components; ++c) own.residual[c] = r[(long long)c * rows + row], own.product[c] = w[(long long)c * rows + row];
+            load_row(q, held, r, rows, row, own);
+            load_product(w, rows, row, own.product);
         };
         const auto residuals = [=](int row, const Row& own, const Scalars* all, double* squares) {
-            for (int c = 0; c < components; ++c) {
-                const double found = is_held(own.fixed, c) ? 0.0 : multiply_add(-all[c].step, own.product[c], own.residual[c]);
-                r[(long long)c * rows + row] = found;
-                squares[c] = weighted_square(own.inverse, found);
-            }
+            double found[components];
+            new_residual(own, all, found, squares);
+            for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = found[c];
         };
-        const auto prepare = [=](int c) {
-            Scalars own = scalars_of(scalars + c * words);
-            const double product = dot[c];
-            own.steps = own.of[active] != 0 && product > 0;
-            own.step = own.steps ? own.of[delta] / product : 0.0;
-            return own;
-        };
-        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& own, double sum) {
-            double* const to = scalars + c * words;
-            const double square = sum / rows;
-            if (own.of[active] != 0 && !(own.steps && square >= 0)) to[breakdown] = 1;
-            to[alpha] = own.step;
-            to[beta] = own.steps ? square / own.of[delta] : 0;
-            if (own.steps) to[delta] = square, to[iterations] = own.of[iterations] + 1;
-            to[active] = own.steps && square > own.of[threshold] ? 1 : 0;
+        const auto prepare = [=](int c) { return scalars_before(scalars + c * words, dot[c]); };
+        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& before, double sum) {
+            Scalars own = before;
+            scalars_after(own, sum / rows);
+            store_scalars(own, scalars + c * words);
         });
     }
 
@@ -243,25 +270,29 @@ constexpr const char* mass_body = R"cpp(
 
 enum Step : std::size_t { start_step, update_step, direction_step };
 
-CompiledCode compiled(const Backend& backend, const KernelSource& source) {
+}  // namespace
+
+CompiledCode compiled_mass_kernels(const Backend& backend, const KernelSource& source) {
     CompileOutcome outcome = backend.compiler().compile(source);
     if (!outcome.ok) throw Error("the kernels of the mass solver", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
     return std::move(outcome.code);
 }
 
-}  // namespace
-
 std::int64_t MassKernels::sum_words(int components, int rows) {
     return std::int64_t{components} * ((rows + chunk_rows - 1) / chunk_rows);
+}
+
+std::string MassKernels::text(Target target, int components) {
+    const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
+    return item_kernels("Conjugate gradients beside the product with the matrix.", target, Precision::f64,
+                        constants + mass_scalars + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
 }
 
 KernelSource MassKernels::source(Target target, int components, int rows) {
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
-    const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
-    source.text = item_kernels("Conjugate gradients beside the product with the matrix.", target, source.precision,
-                               constants + mass_scalars + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
+    source.text = text(target, components);
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};
@@ -278,7 +309,7 @@ MassKernels::MassKernels(Backend& backend, int components, int rows)
 }
 
 MassKernels::MassKernels(Backend& backend, const KernelSource& source, int rows)
-    : steps_(source.step), rows_(rows), module_(backend.load(compiled(backend, source))) {
+    : steps_(source.step), rows_(rows), module_(backend.load(compiled_mass_kernels(backend, source))) {
 }
 
 void MassKernels::launch(std::size_t step, const Arrays& arrays) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/backend.hpp"
@@ -44,8 +45,14 @@ class MassKernels {
         void *x, *r, *p, *sums, *scalars;
     };
 
+    /// Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo
+    /// the same, these in pairs.
+    static constexpr int chunk_rows = 256;
+
     /// The kernels' text with the launches of one iteration, in the order of the steps above.
     static KernelSource source(Target target, int components, int rows);
+    /// The text alone, which FusedMassKernels goes on.
+    static std::string text(Target target, int components);
     static std::int64_t sum_words(int components, int rows);
 
     /// Throws Error with the compiler's reason when they do not compile.
@@ -65,5 +72,8 @@ class MassKernels {
     int rows_ = 0;
     std::unique_ptr<Module> module_;
 };
+
+/// Throws Error with the compiler's reason.
+CompiledCode compiled_mass_kernels(const Backend& backend, const KernelSource& source);
 
 }  // namespace hone::examples::hydro

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "examples/hydro/fused_mass_kernels.hpp"
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
@@ -152,12 +153,14 @@ struct MassSolver::State {
     std::shared_ptr<const Kernel> product;
     MassKernels kernels;
     std::vector<DeviceArray> matrix;  // what the product reads of it
+    bool by_elements;
     DeviceArray q, held, r, p, w, dot, sums, scalars;
-    DeviceArray host_b, host_x;         // of data that come from the host
-    std::vector<BoundKernel> multiply;  // one, made when its arrays are there
-    HostBuffer look;                    // the scalars, for the host
-    double tolerance = -1;              // that is among the scalars
-    std::array<int, 2> usual{};         // iterations of the last two solves: a time step's two take turns
+    DeviceArray host_b, host_x;             // of data that come from the host
+    std::vector<BoundKernel> multiply;      // one, made when its arrays are there
+    std::optional<FusedMassKernels> fused;  // made when the first solve asks for it
+    HostBuffer look;                        // the scalars, for the host
+    double tolerance = -1;                  // that is among the scalars
+    std::array<int, 2> usual{};             // iterations of the last two solves: a time step's two take turns
 
     State(Backend& on, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration)
         : backend(on),
@@ -166,6 +169,7 @@ struct MassSolver::State {
           product(chosen(on, library, product_problem(system, form), configuration)),
           kernels(on, components, rows),
           matrix(product_arrays(on, system, form)),
+          by_elements(form == MassForm::elements),
           q(whole_words(on, inverse_diagonal(system))),
           held(whole_words(on, held_components(system))),
           r(vectors()),
@@ -188,6 +192,22 @@ struct MassSolver::State {
     static std::shared_ptr<const Kernel> chosen(const Backend& on, KernelLibrary& library, const Problem& problem, const std::string& configuration) {
         if (configuration.empty()) return library.kernel(problem);
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
+    }
+
+    void iterate(const MassKernels::Arrays& arrays, bool fuse) {
+        if (!fuse || backend.device().limits.target != Target::cuda) {
+            multiply.front().launch();
+            kernels.update(arrays);
+            kernels.direction(arrays);
+            return;
+        }
+        if (!fused) {
+            FusedMassKernels::Product of{product->source(), {}};
+            for (const DeviceArray& array : matrix) of.matrix.push_back(array.data());
+            fused.emplace(backend, components, rows, by_elements ? &of : nullptr);
+        }
+        if (!by_elements) multiply.front().launch();
+        fused->iterate(arrays);
     }
 
     // For each component a word of its scalars.
@@ -253,9 +273,7 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
         const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);
         for (int step = 0; step < steps; ++step) {
-            s.multiply.front().launch();
-            s.kernels.update(arrays);
-            s.kernels.direction(arrays);
+            s.iterate(arrays, settings.fused);
         }
         executed += steps;
         s.read_scalars();

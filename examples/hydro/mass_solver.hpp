@@ -18,6 +18,7 @@ struct MassSettings {
     /// of an iteration, and costs nothing on a processor; iterations after the last one needed are
     /// lost. No result depends on it.
     int check_every = 2;
+    bool fused = true;  ///< residual and direction in one launch where the device can: to the same digits
 };
 
 enum class MassEnding {

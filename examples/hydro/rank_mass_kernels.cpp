@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "runtime/ranks/peer_words.hpp"
@@ -115,14 +116,15 @@ constexpr const char* cpu_sums = R"cpp(
 // `stride`, or for `turn` those that are sent, by their place in `border`. Vectors are
 // [components][stride]. Of the last three entries `last` is the number of rows of all ranks;
 // scalars are [word][component], of all ranks the same.
-constexpr const char* body = R"cpp(
+constexpr const char* body =
+    R"cpp(
 #define POINTERS                                                                                                                  \
         const double *b, const double *q, const int *held, const double *w, const double *from, const double *all, const int *places, \
             const int *border, double *x, double *r, double *p, double *sums, double *scalars
 #define NUMBERS int stride, int own, int first, int last
 #define ARGUMENTS POINTERS, NUMBERS
 
-    enum Word { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown };
+    enum Word { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, taken };
 
     // z . r of a row, rounded by itself.
     DEVICE double weighted_square(double q, double r) {
@@ -201,6 +203,27 @@ constexpr const char* body = R"cpp(
         }
     }
 
+    // The halves of `direction` where the solution's step goes beside the sums of all ranks: own
+    // rows' next direction, and what is left of the last iteration's step.
+    KERNEL aim(ARGUMENTS) {
+        double share[components];
+        for (int c = 0; c < components; ++c) share[c] = scalars[beta * components + c];
+        FOR_ITEMS(row) {
+            const double inverse = q[row];
+            double along[components], residual[components];
+            for (int c = 0; c < components; ++c) along[c] = from[(long long)c * stride + row], residual[c] = r[(long long)c * stride + row];
+            for (int c = 0; c < components; ++c) p[(long long)c * stride + row] = multiply_add(share[c], along[c], inverse * residual[c]);
+        }
+    }
+
+    KERNEL go_on(ARGUMENTS) {
+        FOR_ITEMS(row)
+        for (int c = 0; c < components; ++c) {
+            const long long at = (long long)c * stride + row;
+            x[at] = multiply_add(scalars[taken * components + c], from[at], x[at]);
+        }
+    }
+
     // What follows from the sums of `start`, `dots` and `update`, as in MassKernels. Sums are per row.
     DEVICE double& scalar(double* scalars, Word word, int c) {
         return scalars[word * components + c];
@@ -208,7 +231,7 @@ constexpr const char* body = R"cpp(
 
     DEVICE void finish_started(double* scalars, int c, double square) {
         const double least = scalar(scalars, tolerance_square, c) * square;
-        scalar(scalars, alpha, c) = scalar(scalars, beta, c) = scalar(scalars, iterations, c) = 0;
+        scalar(scalars, alpha, c) = scalar(scalars, taken, c) = scalar(scalars, beta, c) = scalar(scalars, iterations, c) = 0;
         scalar(scalars, delta, c) = scalar(scalars, first_delta, c) = square;
         scalar(scalars, threshold, c) = least;
         scalar(scalars, breakdown, c) = square >= 0 ? 0 : 1;
@@ -223,6 +246,7 @@ constexpr const char* body = R"cpp(
     DEVICE void finish_updated(double* scalars, int c, double square) {
         const bool is_active = scalar(scalars, active, c) != 0, steps = is_active && scalar(scalars, dot, c) > 0;
         if (is_active && !(steps && square >= 0)) scalar(scalars, breakdown, c) = 1;
+        scalar(scalars, taken, c) = scalar(scalars, alpha, c);
         scalar(scalars, beta, c) = steps ? square / scalar(scalars, delta, c) : 0;
         if (steps) scalar(scalars, delta, c) = square, scalar(scalars, iterations, c) += 1;
         scalar(scalars, active, c) = steps && square > scalar(scalars, threshold, c) ? 1 : 0;
@@ -252,15 +276,42 @@ constexpr const char* body = R"cpp(
 
 // share_...: the sums of all ranks' chunks are gathered first, in the same launch. Of each
 // component a few blocks have neighbouring lanes; the block that is done last puts theirs together.
+// All other blocks take the solution's step at some rows meanwhile, for sums leave most of a GPU
+// idle: the first ones behind the residuals, the others behind the next products.
 constexpr const char* sharing_body = R"cpp(
 #define SHARING_KERNEL extern "C" __global__ void __launch_bounds__(sharing_threads)
 #define SHARED_POINTERS unsigned *const *boxes, unsigned *done, double *of_groups, unsigned *groups_done
-#define SHARED_NUMBERS int words, int ranks, int rank, int data, int flags, int epoch
+#define SHARED_NUMBERS int words, int ranks, int rank, int data, int flags, int epoch, int first_step, int last_step
+
+    constexpr int summing_blocks = components * lane_groups;
+
+    // x += step p, of the blocks behind those that sum.
+    DEVICE void take_steps(double* x, const double* p, const double* steps, int stride, int first, int last) {
+        constexpr int together = 2;
+        const int threads = ((int)gridDim.x - summing_blocks) * blockDim.x;
+        double step[components];
+        for (int c = 0; c < components; ++c) step[c] = steps[c];
+        for (int begin = first + ((int)blockIdx.x - summing_blocks) * blockDim.x + threadIdx.x; begin < last; begin += together * threads) {
+            double found[together][components], along[together][components];
+#pragma unroll
+            for (int i = 0; i < together; ++i)
+                if (begin + i * threads < last)
+                    for (int c = 0; c < components; ++c) {
+                        const long long at = (long long)c * stride + begin + i * threads;
+                        found[i][c] = x[at], along[i][c] = p[at];
+                    }
+#pragma unroll
+            for (int i = 0; i < together; ++i)
+                if (begin + i * threads < last)
+                    for (int c = 0; c < components; ++c) x[(long long)c * stride + begin + i * threads] = multiply_add(step[c], along[i][c], found[i][c]);
+        }
+    }
 
     template <int lanes, int chunk_rows, typename Finish>
-    DEVICE void share_and_sum(const double* own_sums, const double* all, const int* places, int rows, SHARED_POINTERS, SHARED_NUMBERS,
-                              Finish finish) {
+    DEVICE void share_and_sum(const double* own_sums, const double* all, const int* places, int rows, double* x, const double* p, const double* steps,
+                              int stride, SHARED_POINTERS, SHARED_NUMBERS, Finish finish) {
         share_words(own_sums, words / 2, boxes, done, ranks, rank, data, flags, epoch);
+        if (blockIdx.x >= summing_blocks) return take_steps(x, p, steps, stride, first_step, last_step);
         await_words(boxes, ranks, rank, flags, epoch);
         constexpr int of_share = share_rows / chunk_rows, of_group = lanes / lane_groups;
         __shared__ double of_warp[of_group / 32];
@@ -290,7 +341,7 @@ constexpr const char* sharing_body = R"cpp(
                 for (int i = 0; i < of_group / 32; i += 2 * joined) of_warp[i] += of_warp[i + joined];
             *(volatile double*)(of_groups + blockIdx.x) = of_warp[0];
             __threadfence();
-            is_last = atomicAdd(groups_done, 1u) == gridDim.x - 1;
+            is_last = atomicAdd(groups_done, 1u) == summing_blocks - 1;
             if (is_last) *groups_done = 0;
         }
         __syncthreads();
@@ -304,17 +355,19 @@ constexpr const char* sharing_body = R"cpp(
     }
 
     SHARING_KERNEL share_started(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
-        share_and_sum<block_rows, block_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
-                                              [=](int c, double sum) { finish_started(scalars, c, sum); });
+        share_and_sum<block_rows, block_rows>(sums, all, places, last, x, p, scalars, stride, boxes, done, of_groups, groups_done, words, ranks, rank,
+                                              data, flags, epoch, 0, 0, [=](int c, double sum) { finish_started(scalars, c, sum); });
     }
 
     SHARING_KERNEL share_dotted(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
-        share_and_sum<dot_lanes, dot_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
+        share_and_sum<dot_lanes, dot_rows>(sums, all, places, last, x, from, scalars + taken * components, stride, boxes, done, of_groups,
+                                           groups_done, words, ranks, rank, data, flags, epoch, first_step, last_step,
                                            [=](int c, double sum) { finish_dotted(scalars, c, sum); });
     }
 
     SHARING_KERNEL share_updated(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
-        share_and_sum<block_rows, block_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
+        share_and_sum<block_rows, block_rows>(sums, all, places, last, x, p, scalars + alpha * components, stride, boxes, done, of_groups,
+                                              groups_done, words, ranks, rank, data, flags, epoch, first_step, last_step,
                                               [=](int c, double sum) { finish_updated(scalars, c, sum); });
     }
 )cpp";
@@ -340,7 +393,7 @@ KernelSource source_of(Target target, int components, const std::string& more) {
 
 KernelSource RankMassKernels::source(Target target, int components) {
     KernelSource source = source_of(target, components, "");
-    for (const char* entry : {"clear", "start", "dots", "update", "turn", "direction", "started", "dotted", "updated"}) {
+    for (const char* entry : {"clear", "start", "dots", "update", "turn", "direction", "aim", "go_on", "started", "dotted", "updated"}) {
         source.entries.emplace_back(entry);
         const int threads = source.entries.back() == "dotted" ? dot_lanes : item_threads;
         source.step.push_back({.entry = entry, .block = {threads, 1, 1}, .constants = {}});
@@ -348,13 +401,13 @@ KernelSource RankMassKernels::source(Target target, int components) {
     return source;
 }
 
-KernelSource RankMassKernels::sharing_source(int components) {
+KernelSource RankMassKernels::sharing_source(int components, int blocks) {
     KernelSource source = source_of(Target::cuda, components, PeerWords::device_functions() + sharing_body);
     for (const char* name : {"boxes", "done", "of_groups", "groups_done"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    const int grid = std::max(blocks, components * lane_groups + 1);
     for (const char* entry : {"share_started", "share_dotted", "share_updated"}) {
         source.entries.emplace_back(entry);
-        source.step.push_back(
-            {.entry = entry, .grid = {components * lane_groups, 1, 1}, .block = {sharing_threads, 1, 1}, .constants = std::vector<int>(6)});
+        source.step.push_back({.entry = entry, .grid = {grid, 1, 1}, .block = {sharing_threads, 1, 1}, .constants = std::vector<int>(8)});
     }
     return source;
 }

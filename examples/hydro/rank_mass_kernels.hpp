@@ -18,16 +18,29 @@ struct RankMassKernels {
     static constexpr int residual_rows = item_threads;  ///< that MassKernels sum up first, and as many lanes
 
     /// The launches of `source`, in its order.
-    enum Step : std::size_t { clear_step, start_step, dots_step, update_step, turn_step, direction_step, started_step, dotted_step, updated_step };
+    enum Step : std::size_t {
+        clear_step,
+        start_step,
+        dots_step,
+        update_step,
+        turn_step,
+        direction_step,
+        aim_step,
+        go_on_step,
+        started_step,
+        dotted_step,
+        updated_step
+    };
 
     /// Words of `scalars`, of each component, as the kernels have them.
-    enum Word : int { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, words };
+    enum Word : int { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, taken, words };
 
     /// Their text, with a launch of each.
     static KernelSource source(Target target, int components);
     /// Of GPUs that are peers: the kernels from `started_step` on, which gather the sums of all
-    /// ranks, too.
-    static KernelSource sharing_source(int components);
+    /// ranks, too, and take the solution's step at some rows meanwhile: launches of about so many
+    /// blocks.
+    static KernelSource sharing_source(int components, int blocks);
 };
 
 }  // namespace hone::examples::hydro

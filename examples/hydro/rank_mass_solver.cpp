@@ -55,6 +55,7 @@ struct RankMassSolver::State {
     HostBuffer look;             // the scalars, for the host
     double tolerance = -1;       // that is among the scalars
     std::array<int, 2> usual{};  // iterations of the last two solves: a time step's two take turns
+    bool step_is_left = false;   // the last iteration's, of the rows from `beside_dots` on
 
     State(const ZonePart& of, Backend& on, KernelLibrary& library, MassForm form, const std::string& configuration)
         : part(of),
@@ -82,7 +83,7 @@ struct RankMassSolver::State {
           directions(of.ranks(), on, of.links(), sizeof(double)),
           of_dots(sums_of(Kernels::dot_rows, rows)),
           of_residuals(sums_of(Kernels::residual_rows, own)),
-          sharing(Kernels::sharing_source(components)),
+          sharing(Kernels::sharing_source(components, on.device().limits.multiprocessors)),
           look(on, plain_rows(Precision::f64, std::int64_t{Kernels::words} * components, 1), HostMemory::pinned) {
         for (const DeviceArray& direction : p) {
             std::vector<void*> arrays;
@@ -95,6 +96,16 @@ struct RankMassSolver::State {
         backend.fill(of_groups.data(), 0, of_groups.bytes());
         if (of_dots.gather->for_kernels() != nullptr) sharing_module = backend.load(compiled(sharing));
         exchange(0);  // the first one finds the ways to other ranks
+        directions.end();
+    }
+
+    void renew_exchanges() {
+        backend.synchronise();
+        directions = GatherExchange(part.ranks(), backend, part.links(), sizeof(double));
+        of_dots = sums_of(Kernels::dot_rows, rows);
+        of_residuals = sums_of(Kernels::residual_rows, own);
+        if (of_dots.gather->for_kernels() != nullptr && sharing_module == nullptr) sharing_module = backend.load(compiled(sharing));
+        exchange(0);
         directions.end();
     }
 
@@ -168,7 +179,7 @@ struct RankMassSolver::State {
         std::size_t turned = 0;
     };
     struct Range {
-        int first = 0, last = 0;
+        int first, last;
     };
     // A launch's arguments: pointers, then numbers.
     struct Arguments {
@@ -190,8 +201,15 @@ struct RankMassSolver::State {
         launch(*module, source.step[step], item_blocks(items.last - items.first),
                arguments_of(of, step == Kernels::dots_step ? dot_sums : sums, items, nullptr, nullptr), stream);
     }
-    // What `step` makes of the sums of all ranks that the last launches left chunks of.
-    void finish(Kernels::Step step, const Vectors& of, const Sums& with) const {
+    // Whether kernels gather sums by themselves, and take the solution's step meanwhile: at some
+    // rows beside the sums of residuals, at the others beside those of the next dot products, which
+    // take a little longer.
+    bool steps_beside_sums() const { return of_dots.gather->for_kernels() != nullptr && of_residuals.gather->for_kernels() != nullptr; }
+    int beside_dots() const { return static_cast<int>(std::int64_t{rows} * 9 / 20); }
+
+    // What `step` makes of the sums of all ranks that the last launches left chunks of. `stepped`:
+    // rows of the solution's step.
+    void finish(Kernels::Step step, const Vectors& of, const Sums& with, Range stepped = {}) const {
         const DeviceArray& from = step == Kernels::dotted_step ? dot_sums : sums;
         const Range all_rows{0, static_cast<int>(part.whole_nodes())};
         PeerWords* const words = with.gather->for_kernels();
@@ -203,7 +221,8 @@ struct RankMassSolver::State {
         Arguments arguments = arguments_of(of, from, all_rows, turn.all, with.places.data());
         auto* const groups = static_cast<double*>(of_groups.data());
         arguments.pointers.insert(arguments.pointers.end(), {turn.boxes, turn.done, groups, groups + components * Kernels::lane_groups});
-        arguments.numbers.insert(arguments.numbers.end(), {turn.words, turn.ranks, turn.rank, turn.data, turn.flags, turn.epoch});
+        arguments.numbers.insert(arguments.numbers.end(),
+                                 {turn.words, turn.ranks, turn.rank, turn.data, turn.flags, turn.epoch, stepped.first, stepped.last});
         const Launch& how = sharing.step[step - Kernels::started_step];
         launch(*sharing_module, how, how.grid, std::move(arguments));
     }
@@ -220,7 +239,7 @@ struct RankMassSolver::State {
     void take_direction(const Vectors& of) {
         if (border_rows > 0) launch(Kernels::turn_step, of, {0, border_rows});
         exchange(of.turned);
-        launch(Kernels::direction_step, of, {0, rows});
+        steps_beside_sums() ? launch(Kernels::aim_step, of, {0, own}) : launch(Kernels::direction_step, of, {0, rows});
         directions.end();
     }
 
@@ -257,6 +276,10 @@ RankMassSolver::~RankMassSolver() = default;
 RankMassSolver::RankMassSolver(RankMassSolver&&) noexcept = default;
 RankMassSolver& RankMassSolver::operator=(RankMassSolver&&) noexcept = default;
 
+void RankMassSolver::renew_exchanges() {
+    state_->renew_exchanges();
+}
+
 MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& settings) {
     State& s = *state_;
     if (settings.check_every < 1) throw Error("settings of the mass solver", fmt::format("check_every is {}", settings.check_every), "use 1 or more");
@@ -269,9 +292,10 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
     s.finish(Kernels::started_step, of, s.of_residuals);
     const auto iterate = [&] {
         s.multiply_with(of);
-        s.finish(Kernels::dotted_step, of, s.of_dots);
+        s.finish(Kernels::dotted_step, of, s.of_dots, s.step_is_left ? State::Range{s.beside_dots(), s.rows} : State::Range{});
         s.launch(Kernels::update_step, of, {0, s.own});
-        s.finish(Kernels::updated_step, of, s.of_residuals);
+        s.finish(Kernels::updated_step, of, s.of_residuals, {0, s.beside_dots()});
+        s.step_is_left = s.steps_beside_sums();
         of.turned = 1 - of.turned;
         s.take_direction(of);
     };
@@ -286,6 +310,7 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
         executed += steps;
         s.read_scalars();
     } while (s.any(Kernels::active) && executed < settings.most_iterations);
+    if (std::exchange(s.step_is_left, false)) s.launch(Kernels::go_on_step, of, {s.beside_dots(), s.rows});
     MassSolve result;
     result.executed = executed;
     if (s.any(Kernels::active)) result.ending = MassEnding::too_many_iterations;

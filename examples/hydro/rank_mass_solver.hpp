@@ -21,6 +21,9 @@ class RankMassSolver {
     RankMassSolver(RankMassSolver&&) noexcept;
     RankMassSolver& operator=(RankMassSolver&&) noexcept;
 
+    /// Makes the exchanges with other ranks anew, by what the communicator's settings say now.
+    void renew_exchanges();
+
     /// As MassSolver::solve. `b` counts at own nodes alone; `x` is found at all that are here.
     MassSolve solve(const void* b, void* x, const MassSettings& settings = {});
     /// So many products of this rank's part with the last direction, for their time alone.

@@ -58,7 +58,7 @@ struct WaveSolver::State {
         : backend(on), of(what), precision(real), form(which), own(part == nullptr ? what.size() : part->own()) {
         if (part != nullptr && part->ranks().size() > 1) {
             boundary = part->boundary();
-            traces.emplace(part->ranks(), on, part->links(), static_cast<int>(bytes_per_word(real)));
+            of_ranks = part;
             for (const Problem& problem : stage_problems(of, precision, form, arithmetic, part->whole()))
                 if (const std::string family(problem.family()); configurations.count(family) == 0)
                     configurations[family] = library.kernel(problem)->match().config.key();
@@ -76,9 +76,13 @@ struct WaveSolver::State {
         upload_neighbours();
         watch = backend.make_stop_watch();
         for (Launches& launches : kernels) bind(launches);
-        if (!traces) return;
+        if (of_ranks != nullptr) make_exchange();
+    }
+
+    void make_exchange() {
+        traces.emplace(of_ranks->ranks(), backend, of_ranks->links(), static_cast<int>(bytes_per_word(precision)));
         // The first exchange finds the ways to other ranks.
-        traces->begin(std::array<void*, 1>{data("q")});
+        traces->begin(std::array<void*, 1>{data(current())});
         traces->end();
     }
 
@@ -164,6 +168,7 @@ struct WaveSolver::State {
     StageForm form;
     int own;                               ///< elements, of which these have copies of elements elsewhere for neighbours:
     int boundary = 0;                      ///< the first ones
+    const WavePart* of_ranks = nullptr;    ///< of several
     std::optional<GatherExchange> traces;  ///< with other ranks
     std::map<std::string, DeviceArray> arrays;
     std::vector<Launches> kernels;
@@ -180,6 +185,12 @@ WaveSolver::WaveSolver(Backend& backend, KernelLibrary& library, const WavePart&
     : state_(std::make_unique<State>(backend, library, part.here(), &part, precision, form, configurations, arithmetic)) {
 }
 WaveSolver::~WaveSolver() = default;
+
+void WaveSolver::renew_exchanges() {
+    if (state_->of_ranks == nullptr) return;
+    state_->backend.synchronise();
+    state_->make_exchange();
+}
 
 void WaveSolver::set_fields(std::span<const double> q) {
     State& s = *state_;

@@ -59,6 +59,9 @@ class WaveSolver {
                const std::map<std::string, std::string>& configurations = {}, const std::string& arithmetic = "strict");
     ~WaveSolver();
 
+    /// Makes the exchange of traces anew, by what the communicator's settings say now.
+    void renew_exchanges();
+
     /// [element][field][node]; of a part its copies, too. Throws Error for another number of
     /// values.
     void set_fields(std::span<const double> q);

@@ -50,6 +50,8 @@ SmoothedGrid::SmoothedGrid(Communicator* ranks, const PlaneCuts& cuts, int level
       backend_(backend),
       problem_(problem),
       precision_(precision),
+      cuts_(cuts),
+      level_(level),
       slab_(cuts.slab(level, ranks_.rank())) {
     const auto kernel = library.kernel(built_in_families().parse_problem(
         fmt::format("gauss_seidel_27 stencil={} precision={} nx={} ny={} nz={}", stencil, to_string(precision), problem.n, problem.n, planes())));
@@ -67,11 +69,17 @@ SmoothedGrid::SmoothedGrid(Communicator* ranks, const PlaneCuts& cuts, int level
     upload(operator_.data(), {coefficients.begin(), coefficients.end()});
     sweep_ = std::make_unique<BoundKernel>(kernel, std::array<void*, 3>{u(), f(), stencil_.data()});
     for (int rank = 0; rank < ranks_.size(); ++rank) planes_of_ranks_.push_back(static_cast<int>(cuts.slab(level, rank).layers()));
-    if (slab_.is_cut()) prepare_exchange(cuts, level);
+    if (slab_.is_cut()) prepare_exchange();
+}
+
+void SmoothedGrid::renew_exchanges() {
+    if (!slab_.is_cut()) return;
+    backend_.synchronise();
+    prepare_exchange();
 }
 
 // Whole planes are sent, with what lies around their points.
-void SmoothedGrid::prepare_exchange(const PlaneCuts& cuts, int level) {
+void SmoothedGrid::prepare_exchange() {
     const std::int64_t plane = std::int64_t{problem_.n + 2} * pitch_;
     const auto exchange = [&](GridPartition of, std::int64_t stride, std::int64_t origin) {
         of.cells[0] = plane;
@@ -80,8 +88,8 @@ void SmoothedGrid::prepare_exchange(const PlaneCuts& cuts, int level) {
     };
     // The first odd plane is the second one, and the second plane of the points is the third of the
     // array.
-    odd_planes_ = exchange(cuts.odd_planes(level), 2 * plane, 2 * plane);
-    planes_beside_ = exchange(cuts.planes(level), plane, plane);
+    odd_planes_ = exchange(cuts_.odd_planes(level_), 2 * plane, 2 * plane);
+    planes_beside_ = exchange(cuts_.planes(level_), plane, plane);
 }
 
 TransferKernels::Range SmoothedGrid::interpolated_planes() const {
@@ -94,7 +102,7 @@ TransferKernels::Range SmoothedGrid::interpolated_planes() const {
 // the interior's sweep. The next rank's first plane, which is even, is swept here as well.
 void SmoothedGrid::sweep() {
     if (odd_planes_ == nullptr) return sweep_->launch();
-    constexpr std::int64_t beside_first_odd = 3, beside_last_odd = 2;
+    const std::int64_t deeper = 2 * (std::int64_t{ranks_.exchange_settings().depth} - 1), beside_first_odd = 3 + deeper, beside_last_odd = 2 + deeper;
     const std::int64_t own = slab_.layers(), first = slab_.below > 0 ? beside_first_odd : 0, last = slab_.above > 0 ? own - beside_last_odd : own;
     const bool has_interior = first < last;
     if (has_interior) {

@@ -44,6 +44,8 @@ class SmoothedGrid {
     /// On all ranks. Sweeps the planes that a neighbour reads first, so that they travel while the
     /// others are swept.
     void sweep();
+    /// Makes the exchanges with other ranks anew, by what the communicator's settings say now.
+    void renew_exchanges();
     void clear_u() { backend_.fill(u(), 0, u_.bytes()); }
     /// f becomes the model problem's right-hand side.
     void set_source();
@@ -69,13 +71,15 @@ class SmoothedGrid {
     void for_points(std::int64_t planes, const std::function<void(int x, int y, int z, std::size_t at)>& visit) const;
     void upload_stencil(const std::string& kind);
     void upload(void* to, const std::vector<double>& words) const;
-    void prepare_exchange(const PlaneCuts& cuts, int level);
+    void prepare_exchange();
 
     std::unique_ptr<Communicator> alone_;  // where nobody gave one
     Communicator& ranks_;
     Backend& backend_;
     ModelProblem problem_;
     Precision precision_;
+    PlaneCuts cuts_;
+    int level_;
     Slab slab_;
     std::vector<int> planes_of_ranks_;
     int pitch_ = 0;
@@ -108,6 +112,10 @@ class Multigrid {
     SmoothedGrid& finest() { return *grids_.front(); }
     std::size_t grids() const { return grids_.size(); }
     void cycle() { cycle(0); }
+    /// As SmoothedGrid's, of all grids.
+    void renew_exchanges() {
+        for (const auto& grid : grids_) grid->renew_exchanges();
+    }
     /// Largest |f - operator u| on the finest grid.
     double residual();
 

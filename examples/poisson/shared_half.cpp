@@ -8,7 +8,8 @@ namespace hone::examples {
 
 using namespace poisson;
 
-SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels)
+SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels,
+                       int edge_chunks)
     : travels_(travels) {
     const Problem& problem = kernel->problem();
     const int word = bytes_per_word(problem.precision());
@@ -29,14 +30,15 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
     std::int64_t first = slab.begin(), last = slab.end();
     if (slab.below > 0) {
         beyond_.push_back(part(0, first));
-        const std::int64_t edge = std::min<std::int64_t>(first + chunk_planes, last);
+        const std::int64_t edge = std::min(first + std::int64_t{edge_chunks} * chunk_planes, last);
         edges_.push_back(part(first, edge));
         first = edge;
     }
     if (slab.above > 0) {
         beyond_.push_back(part(last, slab.stored()));
-        // The last chunk, which may be a part of one.
-        const std::int64_t edge = std::max(first, slab.begin() + (slab.layers() - 1) / chunk_planes * chunk_planes);
+        // The last chunk may be a part of one.
+        const std::int64_t chunks_before = (slab.layers() - 1) / chunk_planes - (edge_chunks - 1);
+        const std::int64_t edge = std::max(first, slab.begin() + chunks_before * chunk_planes);
         if (edge < last) edges_.push_back(part(edge, last));
         last = edge;
     }

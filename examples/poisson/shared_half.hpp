@@ -20,7 +20,9 @@ class SharedHalf {
   public:
     /// `kernel` is direction_part or residual_part on the slab. `arrays` are those of the kernel,
     /// with null for block_sums. `travels` is the array whose neighbours' planes are exchanged.
-    SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels);
+    /// Edges are as many chunks of planes.
+    SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels,
+               int edge_chunks);
 
     void launch(HaloExchange& halo) const;
     /// The sums of the own blocks of the last launch, in the order of the grid, on the device.

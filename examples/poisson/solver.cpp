@@ -112,6 +112,10 @@ GridPartition partition_planes(const std::string& boundary, int nx, int ny, int 
     return partition_grid({nx, ny, nz}, {false, false, boundary == "periodic"}, ranks, {1, 1, chunk_planes}, {false, false, true});
 }
 
+Problem direction_problem(const PoissonSystem& system, int planes) {
+    return problem(system, "direction", planes);
+}
+
 std::vector<int> planes_of_ranks(const GridPartition& partition) {
     std::vector<int> planes(static_cast<std::size_t>(partition.size()));
     for (int rank = 0; rank < partition.size(); ++rank) planes[static_cast<std::size_t>(rank)] = static_cast<int>(partition.block(rank)[2].cells());
@@ -127,6 +131,7 @@ struct PoissonSolver::State {
     GridPartition partition;
     Slab slab;
     std::shared_ptr<const Kernel> apply, direction, residual;
+    std::shared_ptr<const Kernel> direction_part, residual_part;  // of several ranks
     std::int64_t pitch = 0;
     std::map<std::string, DeviceArray> arrays;
     Uploader uploader;
@@ -158,17 +163,24 @@ struct PoissonSolver::State {
         for (const char* field : {"x", "w", "z", "p0", "p1", "r0", "r1"}) allocate(field, field_words());
         allocate("scalars", scalar::words);
         allocate("history", history_words);
-        if (shared()) prepare_exchange();
+        if (shared()) {
+            direction_part = part_of(library, *direction), residual_part = part_of(library, *residual);
+            prepare_exchange();
+        }
         upload_operator();
-        const auto direction_part = shared() ? part_of(library, *direction) : nullptr,
-                   residual_part = shared() ? part_of(library, *residual) : nullptr;
+        bind_halves();
+    }
+
+    void bind_halves() {
+        shared_directions.clear(), shared_residuals.clear();
+        const int edge_chunks = ranks.exchange_settings().depth;
         for (const std::string old : {"0", "1"}) {
             const std::string other = old == "0" ? "1" : "0";
             const std::map<std::string, std::string> of_directions{{"p_old", "p" + old}, {"p", "p" + other}};
             const std::map<std::string, std::string> of_residuals{{"r_old", "r" + old}, {"r", "r" + other}};
             if (shared()) {
-                shared_directions.emplace_back(backend, direction_part, pointers(*direction_part, of_directions), slab, data("w"));
-                shared_residuals.emplace_back(backend, residual_part, pointers(*residual_part, of_residuals), slab, data("z"));
+                shared_directions.emplace_back(backend, direction_part, pointers(*direction_part, of_directions), slab, data("w"), edge_chunks);
+                shared_residuals.emplace_back(backend, residual_part, pointers(*residual_part, of_residuals), slab, data("z"), edge_chunks);
             } else {
                 directions.push_back(bound(direction, of_directions));
                 residuals.push_back(bound(residual, of_residuals));
@@ -437,6 +449,14 @@ PoissonSolver::PoissonSolver(Communicator& ranks, const GridPartition& partition
     : state_(std::make_unique<State>(&ranks, partition, backend, library, system, configurations)) {
 }
 PoissonSolver::~PoissonSolver() = default;
+
+void PoissonSolver::renew_exchanges() {
+    State& s = *state_;
+    if (!s.shared()) return;
+    s.backend.synchronise();
+    s.prepare_exchange();
+    s.bind_halves();
+}
 
 void* PoissonSolver::right_hand_side() const {
     return state_->own("r0");

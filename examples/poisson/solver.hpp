@@ -62,6 +62,8 @@ std::string to_string(Ending ending);
 /// Which planes of a grid each rank has: all as many, in chunks of those that the sums take
 /// together. Throws Error for more ranks than chunks.
 GridPartition partition_planes(const std::string& boundary, int nx, int ny, int nz, int ranks);
+/// The problem whose kernel begins an iteration, on so many planes.
+Problem direction_problem(const PoissonSystem& system, int planes);
 /// How many planes each rank has: what all_gather takes for a word of each plane.
 std::vector<int> planes_of_ranks(const GridPartition& partition);
 
@@ -103,6 +105,9 @@ class PoissonSolver {
     void* solution() const;
     std::int64_t pitch() const;
     Solve solve(const SolverSettings& settings);
+
+    /// Makes the exchanges with other ranks anew, by what the communicator's settings say now.
+    void renew_exchanges();
 
     /// |b - M x| / |b|, from a new product; cells that are solid, and for a singular system the
     /// means, left out.

@@ -148,9 +148,10 @@ template <typename Compute>
 void Flow::compute_and_exchange(std::span<void* const> fields, const Compute& compute) const {
     const CellRange all{0, mesh_.nz};
     if (halo_ == nullptr) return compute(all);
-    const CellRange interior{1, mesh_.nz - 1};
-    compute(CellRange{0, 1});
-    if (mesh_.nz > 1) compute(CellRange{mesh_.nz - 1, mesh_.nz});
+    const int edge = std::min(ranks_.exchange_settings().depth, (mesh_.nz + 1) / 2);
+    const CellRange interior{edge, mesh_.nz - edge};
+    compute(CellRange{0, edge});
+    if (mesh_.nz > 1) compute(CellRange{std::max(edge, mesh_.nz - edge), mesh_.nz});
     halo_->begin(fields);
     if (interior.cells() > 0) compute(interior);
     halo_->end();

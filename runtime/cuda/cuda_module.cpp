@@ -39,6 +39,28 @@ class CudaModule : public Module {
     }
 
     void launch(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const override {
+        queue(entry, grid, block, shared_bytes,
+              [&](const Driver& driver, auto... numbers) { return driver.launch_kernel(numbers..., handle_of(stream), arguments, nullptr); });
+    }
+    void launch_together(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const override {
+        queue(entry, grid, block, shared_bytes,
+              [&](const Driver& driver, auto... numbers) { return driver.launch_cooperative_kernel(numbers..., handle_of(stream), arguments); });
+    }
+
+  private:
+    // What a block gets of shared memory without asking, on every architecture.
+    static constexpr std::int64_t unasked_shared_bytes = 48 << 10;
+
+    struct Entry {
+        std::string name;
+        Function* function = nullptr;
+        int static_shared_bytes = 0;
+        mutable std::atomic<bool> opted_in = false;
+    };
+
+    // `call` with the driver, the function and the extents as the driver takes them.
+    template <typename Call>
+    void queue(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, const Call& call) const {
         const Entry& target = entries_[static_cast<std::size_t>(entry)];
         const auto describe = [&] {
             return fmt::format("launching {} with grid {} x {} x {}, block {} x {} x {} and {} bytes of shared memory", target.name, grid[0], grid[1],
@@ -53,22 +75,10 @@ class CudaModule : public Module {
         current.check();
         if (shared_bytes + target.static_shared_bytes > unasked_shared_bytes) opt_in(target);
         const auto part = [](std::int64_t extent) { return static_cast<unsigned int>(extent); };
-        const Result result =
-            session_->driver().launch_kernel(target.function, part(grid[0]), part(grid[1]), part(grid[2]), part(block[0]), part(block[1]),
-                                             part(block[2]), part(shared_bytes), handle_of(stream), arguments, nullptr);
+        const Result result = call(session_->driver(), target.function, part(grid[0]), part(grid[1]), part(grid[2]), part(block[0]), part(block[1]),
+                                   part(block[2]), part(shared_bytes));
         if (result != success) session_->fail(result, describe());
     }
-
-  private:
-    // What a block gets of shared memory without asking, on every architecture.
-    static constexpr std::int64_t unasked_shared_bytes = 48 << 10;
-
-    struct Entry {
-        std::string name;
-        Function* function = nullptr;
-        int static_shared_bytes = 0;
-        mutable std::atomic<bool> opted_in = false;
-    };
 
     void open(Entry& entry, const std::string& name) const {
         const Current current(*session_);

@@ -35,6 +35,7 @@ struct DeviceMonitor::State : cuda::Nvml {
     std::string missing;
     bool initialised = false;
     cuda::NvmlDevice* device = nullptr;
+    std::string place;
 
     void load(const std::vector<std::string>& candidates);
     void open(int index, const cuda::LibraryCandidates& candidates);
@@ -76,6 +77,8 @@ void DeviceMonitor::State::open(int index, const cuda::LibraryCandidates& candid
         missing = fmt::format("there is no device cuda:{}", index);
     else if (const int result = device_by_pci_bus_id(id.data(), &device); result != nvml_success)
         missing = fmt::format("NVML does not know the device at {}: {}", id.data(), error_string(result));
+    else
+        place = id.data();
 }
 
 DeviceMonitor::DeviceMonitor(int index, const cuda::LibraryCandidates& candidates) : state_(std::make_unique<State>()) {
@@ -114,6 +117,27 @@ DeviceReading DeviceMonitor::read() const {
         for (const auto& reason : throttle_reasons)
             if ((reasons & reason.bit) != 0) reading.throttle_reasons.emplace_back(reason.name);
     return reading;
+}
+
+const std::string& DeviceMonitor::place() const {
+    return state_->place;
+}
+
+std::string DeviceMonitor::link_to(const std::string& place) const {
+    const State& nvml = *state_;
+    cuda::NvmlDevice* other = nullptr;
+    int status = 0;
+    if (!nvml.missing.empty() || nvml.peer_status == nullptr || nvml.link_state == nullptr ||
+        nvml.device_by_pci_bus_id(place.c_str(), &other) != nvml_success ||
+        nvml.peer_status(nvml.device, other, cuda::nvml_peers_by_nvlink, &status) != nvml_success)
+        return {};
+    if (status != 0) return "PCIe";
+    int links = 0;
+    for (unsigned int link = 0; link < cuda::nvml_most_links; ++link) {
+        int is_active = 0;
+        if (nvml.link_state(nvml.device, link, &is_active) == nvml_success && is_active != 0) ++links;
+    }
+    return fmt::format("NVLink, {} link{}", links, links == 1 ? "" : "s");
 }
 
 std::optional<double> DeviceMonitor::total_joules() const {

@@ -39,6 +39,12 @@ class DeviceMonitor {
     const std::string& library() const;  ///< the file that NVML was loaded from
     std::string driver_version() const;  ///< of the kernel's driver, "580.159.04"; empty when unknown
     DeviceReading read() const;
+    /// The device's PCI address, by which other processes of this host know it, too:
+    /// "0000:01:00.0"; empty when nothing can be read.
+    const std::string& place() const;
+    /// What leads to the device at another such address: "NVLink, 18 links", or "PCIe"; empty when
+    /// unknown.
+    std::string link_to(const std::string& place) const;
     /// Energy of the board since the driver was loaded; nothing where the device or the driver does
     /// not count it.
     std::optional<double> total_joules() const;

@@ -11,6 +11,8 @@ constexpr int nvml_clock_sm = 1;
 constexpr int nvml_clock_memory = 2;
 constexpr int nvml_temperature_gpu = 0;
 constexpr unsigned int nvml_field_power_instant = 186;
+constexpr int nvml_peers_by_nvlink = 2;  // an index of nvmlDeviceGetP2PStatus, which answers 0 for yes
+constexpr unsigned int nvml_most_links = 18;
 
 // nvmlFieldValue_t: a reading asked for by number.
 struct NvmlFieldValue {
@@ -39,11 +41,13 @@ struct NvmlFieldValue {
     row(temperature, nvmlDeviceGetTemperature, int, (NvmlDevice* device, int sensor, unsigned int* celsius))                 \
     row(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int, (NvmlDevice* device, unsigned long long* reasons))
 
-// Functions that older drivers lack: the board's energy since the driver was loaded, and readings
-// by number.
+// Functions that older drivers lack: the board's energy since the driver was loaded, readings by
+// number, and what leads to other devices.
 #define HONE_NVML_FURTHER_FUNCTIONS(row)                                                                                     \
     row(total_energy, nvmlDeviceGetTotalEnergyConsumption, int, (NvmlDevice* device, unsigned long long* millijoules))       \
-    row(field_values, nvmlDeviceGetFieldValues, int, (NvmlDevice* device, int count, NvmlFieldValue* values))
+    row(field_values, nvmlDeviceGetFieldValues, int, (NvmlDevice* device, int count, NvmlFieldValue* values))                \
+    row(peer_status, nvmlDeviceGetP2PStatus, int, (NvmlDevice* device, NvmlDevice* other, int by, int* status))              \
+    row(link_state, nvmlDeviceGetNvLinkState, int, (NvmlDevice* device, unsigned int link, int* is_active))
 // clang-format on
 
 struct Nvml {

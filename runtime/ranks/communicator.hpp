@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/ranks/exchange_settings.hpp"
+
 namespace hone::inline v0_1 {
 
 /// A message to another rank, or to the same one. `tag` tells messages between the same two ranks
@@ -64,6 +66,14 @@ class Communicator {
     /// Sends the bytes of rank `root` to all.
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void barrier() = 0;
+
+    /// How exchanges between these ranks' devices go that are made from now on; the same on all
+    /// ranks.
+    const ExchangeSettings& exchange_settings() const { return exchange_settings_; }
+    void set_exchange_settings(const ExchangeSettings& settings) { exchange_settings_ = settings; }
+
+  private:
+    ExchangeSettings exchange_settings_;
 };
 
 enum class Reduction { sum, smallest, largest };

@@ -30,10 +30,17 @@ double seconds_of(Communicator& communicator, Backend& backend, int calls, bool 
 }
 
 double seconds_per_exchange(Communicator& communicator, Backend& backend, DeviceMail& mail, std::size_t channels, std::int64_t bytes, int calls,
-                            bool in_a_row = false) {
+                            bool in_a_row = false, bool one_way = false) {
     const DeviceArray message(backend, bytes);
     backend.fill(message.data(), 0, bytes);
-    const std::vector sizes(channels, std::vector<DeviceMail::Sizes>{{bytes, bytes}});
+    std::vector sizes(channels, std::vector<DeviceMail::Sizes>{{bytes, bytes}});
+    if (one_way) {
+        // From a rank of even number to the one behind it.
+        const bool sends = communicator.rank() % 2 == 0;
+        for (auto& pieces : sizes) pieces = {{small_message, small_message}};
+        if (sends && communicator.rank() + 1 < communicator.size()) sizes.front().front().out = bytes;
+        if (!sends) sizes.back().front().in = bytes;
+    }
     std::vector<DeviceMail::Words> words;
     for (std::size_t channel = 0; channel < channels; ++channel) words.push_back({channel, 0, message.data()});
     return seconds_of(communicator, backend, calls, in_a_row, [&] {
@@ -53,9 +60,10 @@ double seconds_per_gathering(Communicator& communicator, Backend& backend, Messa
 
 std::string text(const DeviceCosts& costs) {
     if (!costs.missing.empty()) return "none (" + costs.missing + ")";
-    return fmt::format("{} bytes in {:.1f} us, {} MiB in {:.1f} us (in a row {:.1f} us), {} MiB at {:.1f} GB/s, words of all in {:.1f} us",
-                       small_message, costs.message * 1e6, face >> 20, costs.face * 1e6, costs.queued_face * 1e6, large_message >> 20,
-                       costs.bytes_per_second * 1e-9, costs.gathering * 1e6);
+    return fmt::format(
+        "{} bytes in {:.1f} us, {} MiB in {:.1f} us (in a row {:.1f} us, one way {:.1f} us), {} MiB at {:.1f} GB/s, words of all in {:.1f} us",
+        small_message, costs.message * 1e6, face >> 20, costs.face * 1e6, costs.queued_face * 1e6, costs.one_way * 1e6, large_message >> 20,
+        costs.bytes_per_second * 1e-9, costs.gathering * 1e6);
 }
 
 }  // namespace
@@ -91,6 +99,7 @@ DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, M
     }
     costs.face = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50);
     costs.queued_face = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50, true);
+    costs.one_way = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50, true, true);
     costs.bytes_per_second =
         static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 5);
     costs.gathering = seconds_per_gathering(communicator, backend, way, 100);

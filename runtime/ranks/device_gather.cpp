@@ -97,8 +97,8 @@ struct DeviceGather::State {
     }
 };
 
-DeviceGather::DeviceGather(Communicator& communicator, Backend& backend, std::vector<std::int64_t> bytes, MessageWay way)
-    : state_(std::make_unique<State>(communicator, backend, std::move(bytes), way)) {
+DeviceGather::DeviceGather(Communicator& communicator, Backend& backend, std::vector<std::int64_t> bytes, std::optional<MessageWay> way)
+    : state_(std::make_unique<State>(communicator, backend, std::move(bytes), way ? *way : message_way(communicator))) {
 }
 DeviceGather::~DeviceGather() = default;
 

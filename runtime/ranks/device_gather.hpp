@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/backend.hpp"
@@ -24,8 +25,8 @@ namespace hone::inline v0_1 {
 class DeviceGather {
   public:
     /// Bytes of each rank. All ranks make theirs together; communicator and backend must outlive
-    /// it. Throws Error for another number of ranks.
-    DeviceGather(Communicator& communicator, Backend& backend, std::vector<std::int64_t> bytes, MessageWay way = asked_message_way());
+    /// it; `way` in place of message_way(communicator). Throws Error for another number of ranks.
+    DeviceGather(Communicator& communicator, Backend& backend, std::vector<std::int64_t> bytes, std::optional<MessageWay> way = {});
     ~DeviceGather();
     DeviceGather(const DeviceGather&) = delete;
     DeviceGather& operator=(const DeviceGather&) = delete;

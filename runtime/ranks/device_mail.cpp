@@ -128,7 +128,7 @@ struct DeviceMail::State {
         for (const Line* line : of)
             if (wish != MessageWay::best && wish != MessageWay::host && line->by_host)
                 throw Error(fmt::format("messages from rank {} to rank {}", communicator.rank(), line->channel.neighbour),
-                            "peers are asked for, and there is no such way: " + line->reason, "leave HONE_MESSAGES away, or use GPUs of one host");
+                            "peers are asked for, and there is no such way: " + line->reason, "ask for no way, or use GPUs of one host");
     }
 
     void prepare(const std::vector<std::vector<Sizes>>& sizes) {
@@ -412,31 +412,20 @@ struct DeviceMail::State {
     }
 };
 
-MessageWay asked_message_way() {
+MessageWay message_way(const Communicator& communicator) {
     const std::string word = environment_variable("HONE_MESSAGES");
-    if (word.empty() || word == "best") return MessageWay::best;
-    if (word == "peer") return MessageWay::peer;
-    if (word == "copies") return MessageWay::copies;
-    if (word == "stores") return MessageWay::stores;
-    if (word == "spin") return MessageWay::spin;
-    if (word == "events") return MessageWay::events;
-    if (word == "nccl") return MessageWay::nccl;
-    if (word == "host") return MessageWay::host;
-    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word),
-                "use best, peer, copies, stores, spin, events, nccl or host");
+    const MessageWay asked = word.empty() ? MessageWay::best : parse_message_way(word, "HONE_MESSAGES");
+    return asked == MessageWay::best ? communicator.exchange_settings().messages : asked;
 }
 
-EdgePlace place_of_edges(EdgePlace usual) {
+EdgePlace edge_place(const Communicator& communicator, EdgePlace usual) {
     const std::string word = environment_variable("HONE_EDGES");
-    if (word.empty()) return usual;
-    if (word == "before") return EdgePlace::before;
-    if (word == "beside") return EdgePlace::beside;
-    if (word == "ahead") return EdgePlace::ahead;
-    throw Error("HONE_EDGES", fmt::format("\"{}\" is no place for edges", word), "use before, beside or ahead");
+    return word.empty() ? communicator.exchange_settings().edges.value_or(usual) : parse_edge_place(word, "HONE_EDGES");
 }
 
-DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way, Stream stream)
-    : state_(std::make_unique<State>(communicator, backend, channels, way, stream)) {
+DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, std::optional<MessageWay> way,
+                       Stream stream)
+    : state_(std::make_unique<State>(communicator, backend, channels, way ? *way : message_way(communicator), stream)) {
 }
 DeviceMail::~DeviceMail() = default;
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,22 +13,11 @@
 
 namespace hone::inline v0_1 {
 
-/// How messages go between GPUs: by peers where they work and else through the host, or as it says.
-/// Of peers there are several: copies (by the engines, ordered by flags), stores (kernels store,
-/// and raise flags), spin (kernels wait for flags, too), events (copies that events alone order,
-/// also where flags would).
-enum class MessageWay { best, peer, copies, stores, spin, events, nccl, host };
-/// The way that the environment variable HONE_MESSAGES asks for, by these names; best where it is
-/// not set. Throws Error for another word.
-MessageWay asked_message_way();
-
-/// When what lies at the cuts is computed: before the rest; beside it, on an exchange's own stream;
-/// or there, but ahead, so that the rest begins when the edges have (of what needs what arrives:
-/// beside). Which is faster depends on kernels and sizes.
-enum class EdgePlace { before, beside, ahead };
-/// What the environment variable HONE_EDGES asks for, by these names, and `usual` where it is not
-/// set. Throws Error for another word.
-EdgePlace place_of_edges(EdgePlace usual);
+/// What exchanges of these ranks do: what the environment variables HONE_MESSAGES and HONE_EDGES
+/// ask for, else what Communicator::exchange_settings says, else what is usual. Throw Error for
+/// other words.
+MessageWay message_way(const Communicator& communicator);
+EdgePlace edge_place(const Communicator& communicator, EdgePlace usual);
 
 /// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
 ///
@@ -68,8 +58,8 @@ class DeviceMail {
     };
 
     /// Communicator and backend must outlive it. Neighbours make theirs as well, in the same order.
-    /// Messages are written and read on `stream`.
-    DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way = asked_message_way(),
+    /// Messages are written and read on `stream`; `way` in place of message_way(communicator).
+    DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, std::optional<MessageWay> way = {},
                Stream stream = {});
     ~DeviceMail();
     DeviceMail(const DeviceMail&) = delete;

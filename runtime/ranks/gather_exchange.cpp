@@ -50,7 +50,7 @@ struct GatherExchange::State {
     int word_bytes;
     std::vector<std::int64_t> own, copies;  // of all links, one after the other
     OwnStream stream;
-    bool edges_beside = place_of_edges(EdgePlace::beside) != EdgePlace::before;
+    EdgePlace edges;
     std::unique_ptr<OnDevice> device;  // nothing where the fields are the host's
     DeviceMail mail;                   // a channel of each link
     std::vector<std::byte> host_buffer;
@@ -62,7 +62,8 @@ struct GatherExchange::State {
           links(checked(std::move(with), ranks)),
           word_bytes(bytes),
           stream(of),
-          mail(ranks, of, channels_of(links), asked_message_way(), stream.get()) {
+          edges(edge_place(ranks, EdgePlace::beside)),
+          mail(ranks, of, channels_of(links), std::nullopt, stream.get()) {
         if (bytes != 4 && bytes != 8) throw Error("exchange of gathered words", fmt::format("words of {} bytes", bytes), "use words of 4 or 8");
         for (const GatherLink& link : links) {
             own.insert(own.end(), link.own.begin(), link.own.end());
@@ -103,8 +104,15 @@ struct GatherExchange::State {
     void begin(std::span<void* const> of) {
         fields.assign(of.begin(), of.end());
         device != nullptr ? begin_on_device() : begin_on_host();
+        if (edges != EdgePlace::serial) return;
+        finish();
+        stream.join();
     }
-    void arrive() { device != nullptr ? end_on_device() : end_on_host(); }
+    void arrive() {
+        if (edges != EdgePlace::serial) finish();
+    }
+    bool joins_at_once() const { return edges == EdgePlace::before || edges == EdgePlace::serial; }
+    void finish() { device != nullptr ? end_on_device() : end_on_host(); }
 
     void begin_on_device() {
         std::vector<std::vector<DeviceMail::Sizes>> sizes;
@@ -177,7 +185,7 @@ void GatherExchange::end() {
 }
 Stream GatherExchange::arrive() {
     state_->arrive();
-    if (state_->edges_beside) return state_->stream.get();
+    if (!state_->joins_at_once()) return state_->stream.get();
     join();
     return {};
 }

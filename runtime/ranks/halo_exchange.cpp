@@ -87,7 +87,7 @@ struct HaloExchange::State {
           layout(with),
           on_host(of.device().fingerprint.target == Target::cpu),
           stream(of),
-          edges(place_of_edges(with.edges_before ? EdgePlace::before : EdgePlace::ahead)) {
+          edges(edge_place(ranks, with.edges_before ? EdgePlace::before : EdgePlace::ahead)) {
         partition.check();
         if (partition.size() != ranks.size())
             throw Error("halo exchange", fmt::format("a partition for {} ranks", partition.size()), fmt::format("there are {}", ranks.size()));
@@ -97,7 +97,7 @@ struct HaloExchange::State {
                 if (const auto neighbour = partition.neighbour(ranks.rank(), axis, side)) add_face(block, axis, side, *neighbour);
         std::vector<DeviceMail::Channel> channels;
         for (const Face& face : faces) channels.push_back({face.neighbour, face.tag_out, face.tag_in});
-        mail.emplace(communicator, backend, channels, asked_message_way(), stream.get());
+        mail.emplace(communicator, backend, channels, std::nullopt, stream.get());
     }
 
     void add_face(const std::array<CellRange, 3>& block, int axis, int side, int neighbour) {
@@ -147,7 +147,10 @@ struct HaloExchange::State {
         // Messages between processors go to halos as they arrive.
         if (on_host && behind) behind({});
         on_host ? begin_on_host() : begin_on_device();
-        if (on_host || !behind) return;
+        if (!on_host && behind) begin_behind(behind);
+        if (edges == EdgePlace::serial) arrive();
+    }
+    void begin_behind(const std::function<void(Stream)>& behind) {
         if (edges != EdgePlace::ahead) return behind(stream.get());
         // Beside the edges, and ahead of the interior; what arrives comes later.
         behind({});
@@ -155,6 +158,9 @@ struct HaloExchange::State {
     }
 
     void end() {
+        if (edges != EdgePlace::serial) arrive();
+    }
+    void arrive() {
         if (!on_host) return end_on_device();
         communicator.end_exchange();
         for (const Transfer& transfer : transfers)
@@ -219,7 +225,7 @@ HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const G
 HaloExchange::~HaloExchange() = default;
 
 Stream HaloExchange::fork() {
-    if (state_->edges == EdgePlace::before) return {};
+    if (state_->edges == EdgePlace::before || state_->edges == EdgePlace::serial) return {};
     state_->stream.follow();
     // Blocks that run for long would leave no room: the interior waits until the edges are
     // launched.

@@ -19,8 +19,8 @@ struct HaloLayout {
     std::int64_t origin = 0;                       ///< words before the first own cell: what the halo takes
     int word_bytes = 8;
     int layers = 1;  ///< of cells beyond a face, for stencils that reach as far
-    /// Cells near faces are done before the interior begins, not only launched ahead of it.
-    /// HONE_EDGES may ask for something else.
+    /// Cells near faces are done before the interior begins, not only launched ahead of it, where
+    /// nothing else is asked for (edge_place in device_mail.hpp).
     bool edges_before = false;
 };
 
@@ -61,7 +61,7 @@ class HaloExchange {
     HaloExchange& operator=(const HaloExchange&) = delete;
 
     /// For the cells near faces: the exchange's stream, or the default one where edges come before
-    /// the interior (HONE_EDGES). What is queued on it now runs after what was queued on the
+    /// the interior. What is queued on it now runs after what was queued on the
     /// default stream before.
     Stream fork();
     /// All fields at once, as what was queued on the default stream and on the exchange's leaves

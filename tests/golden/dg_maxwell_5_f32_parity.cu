@@ -97,8 +97,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     real* const out = here;
 
     // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
-    // same elements: what a warp then loads of 16 bytes a lane arrives in two wavefronts instead of four. A thread
-    // accumulates nodes_per_thread nodes of elements element, element + element_groups, ... in registers.
+    // same elements. A thread accumulates nodes_per_thread nodes of elements element, element + element_groups, ... in
+    // registers.
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int node = warp % warps_along_nodes * (node_lanes * nodes_per_thread) + lane / 2 % node_lanes * group;
     const int element = warp / warps_along_nodes * element_lanes + lane / (2 * node_lanes) * 2 + lane % 2;
@@ -114,9 +114,9 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     }
     commit_copies();
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
-        // Gradients of r + s, r - s and t.
         const real* const given = geometry + size_t(block_first + e) * geometry_words;
         real g[geometry_words];
+        // Gradients of r + s, r - s and t.
         for (int j = 0; j < geometry_words; ++j)
             g[j] = j < dimension ? given[j] + given[j + dimension] : j < 2 * dimension ? given[j - dimension] - given[j]
                 : given[j];

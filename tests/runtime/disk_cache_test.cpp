@@ -116,6 +116,18 @@ TEST(DiskCache, RefusesAFolderThatIsNotPrivate) {
     }
 }
 
+// A home folder that nothing can be written to, and not only what follows from that.
+TEST(DiskCache, SaysWhyItCannotBeMade) {
+    const TemporaryFolder folder;
+    overwrite(folder.path() / "home", "not a folder");
+    try {
+        DiskCache cache(folder.path() / "home" / ".cache" / "hone");
+        FAIL() << "made below a file";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("ENOTDIR"), std::string::npos) << error.what();
+    }
+}
+
 TEST(DiskCache, EveryFlippedByteIsNoticedAndTheEntryDeleted) {
     const TemporaryFolder folder;
     const DiskCache cache(folder.path() / "cache");
@@ -258,6 +270,8 @@ TEST(DiskCache, TheDefaultFolderFollowsTheEnvironment) {
     EXPECT_EQ(DiskCache::default_folder(), "/home/somebody/.cache/hone");
     const EnvironmentVariable nobody("HOME", std::nullopt);
     EXPECT_EQ(DiskCache::default_folder().filename(), fmt::format("hone-{}", geteuid()));
+    const EnvironmentVariable temporary("TMPDIR", "/nonexistent");
+    EXPECT_EQ(DiskCache::default_folder(), fmt::format("/tmp/hone-{}", geteuid()));
 }
 
 // One writer among several: every read gives one of the writers' contents, whole. Returns the

@@ -77,6 +77,18 @@ TEST(Doctor, NamesACompilerThatCannotCompileWithItsReason) {
     EXPECT_THAT(finding(findings, "C++ compiler passed over").remedy, HasSubstr("GCC 12"));
 }
 
+TEST(Doctor, SaysWhichFolderKernelsCannotBeCompiledIn) {
+    const test::TemporaryFolder folder;
+    const std::string file = (folder.path() / "file").string();
+    std::ofstream{file} << "not a folder";
+    const test::EnvironmentVariable cache("HONE_CACHE", file + "/cache");
+    const test::EnvironmentVariable place("TMPDIR", "/proc");  // nobody can make a folder there
+    const auto findings = diagnose();
+    EXPECT_THAT(finding(findings, cache_finding_name).detail, HasSubstr("ENOTDIR"));
+    EXPECT_THAT(finding(findings, cache_finding_name).remedy, HasSubstr("HONE_CACHE"));
+    EXPECT_THAT(finding(findings, temporary_finding_name).remedy, HasSubstr("TMPDIR"));
+}
+
 TEST(Doctor, GoesOnAfterADeviceThatDoesNotAnswer) {
     FakeMachine machine;
     machine.state().failures["cuDeviceGetName"] = 999;

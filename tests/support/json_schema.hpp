@@ -11,6 +11,7 @@ struct SchemaQuestion {
     std::filesystem::path schema;
     std::filesystem::path document;
     std::string definition = "";  ///< below "$defs"; empty: the whole schema
+    bool closed = false;          ///< members that the schema does not name are invalid, too
 };
 
 /// v (valid) or i (invalid) for each, by python3 with jsonschema; empty where these are not

@@ -28,6 +28,14 @@ TEST(Format, ReadsDurations) {
         EXPECT_THROW(parse_duration(wrong), Error) << wrong;
 }
 
+TEST(Format, QuotesWhatAShellWouldTakeApart) {
+    EXPECT_EQ(shell_word("./kernels/jacobi-2_d"), "./kernels/jacobi-2_d");
+    EXPECT_EQ(shell_word("/größe/x"), "/größe/x");
+    EXPECT_EQ(shell_word("my own"), "'my own'");
+    EXPECT_EQ(shell_word("it's $HOME"), R"('it'\''s $HOME')");
+    EXPECT_EQ(shell_word(""), "''");
+}
+
 // Whatever the words, no line is longer than asked unless it is one word, and nothing is lost.
 TEST(Format, WrapsAnyTextWithoutLosingAWord) {
     const auto seed = std::random_device{}();

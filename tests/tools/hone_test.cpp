@@ -57,6 +57,13 @@ TEST(Hone, JsonStandsAloneOnStandardOutput) {
     }
 }
 
+TEST(Hone, SaysThatItsOutputCannotBeWritten) {
+    const OwnFolders own;
+    const ProcessResult run = run_process({"/bin/sh", "-c", "\"$0\" version > /dev/full", HoneProcess::program()}, 60);
+    EXPECT_EQ(run.exit_code, 5);
+    EXPECT_THAT(run.output, HasSubstr("standard output cannot be written"));
+}
+
 TEST(Hone, SaysWhatToInstallWhereThereIsNoCompiler) {
     const OwnFolders own;
     const EnvironmentVariable compiler("HONE_CXX", "/nonexistent/compiler");

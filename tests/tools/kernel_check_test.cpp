@@ -157,5 +157,13 @@ TEST_F(NewKernel, StandsForAFamilyInOtherCommands) {
     EXPECT_THAT(ask({"show", folder, "--db", own.folder.path() / "results"}).out, HasSubstr("size=40"));
 }
 
+TEST(NewKernelInAFolder, WhosePathHasSpacesStandsForAFamily) {
+    const test::TemporaryFolder own;
+    const std::string folder = (own.path() / "my own" / "jacobi").string();
+    EXPECT_THAT(ask({"new", folder}).out, HasSubstr("hone check '" + folder + "'"));
+    EXPECT_THAT(ask({"emit", folder, "size=9", "--target", "cpu"}).out, HasSubstr("void jacobi"));
+    EXPECT_THAT(ask({"emit", folder + " size=9", "--target", "cpu"}).out, HasSubstr("void jacobi"));
+}
+
 }  // namespace
 }  // namespace hone::kernel_check_test

@@ -75,7 +75,7 @@ class OutputSchema : public testing::Test {
             words.emplace_back("--json");
             const auto [out, error] = printed(words);
             ASSERT_TRUE(Json::accept(out)) << one.line << "\n" << error;
-            questions.push_back({schema, in_folder(fmt::format("{}.json", questions.size())), one.definition});
+            questions.push_back({schema, in_folder(fmt::format("{}.json", questions.size())), one.definition, true});
             replace_file(questions.back().document, out);
         }
         const std::string verdicts = test::schema_verdicts(questions);
@@ -109,6 +109,7 @@ TEST_F(OutputSchema, HoldsWhatInspectsResults) {
            {"plot", "plot scaling --table " + in_folder("runs.csv")},
            {"roofline", "roofline" + there},
            {"lookup", "lookup dg_volume equation=maxwell_3d order=4 precision=f32 elements=1000 --as nvidia_h200 --explain" + there},
+           {"lookup", "lookup dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000 --device cpu --partner cpu" + there},
            {"db_validate", "db validate " + db()},
            {"db_list", "db list " + db()},
            {"db_stats", "db stats " + db()},

@@ -17,6 +17,7 @@
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/json.hpp"
+#include "tuner/journal.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
 
@@ -105,6 +106,33 @@ TEST(ResultCharts, CommandDrawsSearchesAndShippedResults) {
     EXPECT_EQ(ask({"plot", "roofline", "--as", "nvidia_h200", "--output", picture}).code, Exit::ok);
     EXPECT_THAT(read_file(picture, 1 << 24), testing::EndsWith("</svg>\n"));
     EXPECT_EQ(ask({"plot", "rate", "dg_volume", "--as", "nvidia_h200"}).code, Exit::ok);
+}
+
+// A full disk leaves an empty journal; the other searches are no worse for it.
+TEST(ResultCharts, JournalsBesideResultsThatCannotBeReadAreLeftOut) {
+    const test::OwnFolders own;
+    Database database(built_in_families());
+    const DeviceFingerprint h200{Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"};
+    const Problem problem = built_in_families().parse_problem("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
+    database.add(test::sample_record(built_in_families(), problem, "", h200, cuda_limits(90)));
+    const std::filesystem::path folder = own.folder.path() / "results";
+    database.merge_into(folder);
+    const std::filesystem::path empty = journal_path(folder, problem, h200);
+    make_folders(folder / "journals");
+    replace_file(empty, "");
+    ask({"convert", test::source_path("tests/spaces/gauss_seidel_27_variable_f64.space.gz"), "--to", "journal", "--output",
+         (folder / "journals" / "whole.jsonl").string()});
+    for (const char* const kind : {"convergence", "failures"}) {
+        const test::Answer drawn = ask({"plot", kind, "--db", folder.string(), "--json"});
+        ASSERT_EQ(drawn.code, Exit::ok) << drawn.error;
+        EXPECT_EQ(Json::parse(drawn.out)["series"].size(), 1U);
+        EXPECT_THAT(drawn.error, HasSubstr("left out"));
+    }
+    EXPECT_EQ(ask({"show", "--pareto", "--db", folder.string()}).code, Exit::ok);
+    const test::Answer explained = ask({"explain", "dg_volume", "order=3", "--db", folder.string()});
+    EXPECT_EQ(explained.code, Exit::ok) << explained.error;
+    EXPECT_THAT(explained.out, HasSubstr("its journal cannot be read"));
+    EXPECT_EQ(ask({"explain", "--journal", empty.string()}).code, Exit::wrong_input);
 }
 
 TEST(ResultCharts, CommandRefusesWhatItCannotDraw) {

@@ -173,6 +173,15 @@ TEST(ChartOutput, PngIsDrawnByGnuplot) {
     }
 }
 
+// gnuplot itself ends well there.
+TEST(ChartOutput, PngThatTheDiskDoesNotTakeIsNoPicture) {
+    if (find_program("gnuplot").empty()) GTEST_SKIP() << "there is no gnuplot (Debian, Ubuntu: gnuplot-nox)";
+    const test::OwnFolders own;
+    const std::filesystem::path picture = own.folder.path() / "a.png";
+    std::filesystem::create_symlink("/dev/full", picture);
+    EXPECT_EQ(test::ask({"plot", "greenup", "--output", picture.string()}).code, Exit::wrong_input);
+}
+
 // Those that follow from tables and searches that are kept. The others follow from the shipped
 // records, and are drawn anew when these are.
 TEST(ChartOutput, PicturesOfTheDocumentsAreWhatTheirCommandsDraw) {

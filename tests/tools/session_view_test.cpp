@@ -134,6 +134,20 @@ TEST_F(SessionView, SaysSoWhereNothingRan) {
     EXPECT_EQ(answer.out, "");
 }
 
+// As a full disk leaves them.
+TEST_F(SessionView, LogsWithoutALineArePassedOver) {
+    fs::create_directories(folder_ / "sessions");
+    const fs::path empty = folder_ / "sessions" / "99990101T000000-1.jsonl";
+    for (const char* text : {"", "{\"hone_session\": 1"}) {
+        replace_file(empty, text);
+        EXPECT_EQ(ask({"watch", "--db", folder_.string()}).code, Exit::nothing);
+    }
+    SessionLog log(folder_, plan_);
+    write(log);
+    EXPECT_THAT(ask({"watch", "--db", folder_.string(), "--once"}).out, HasSubstr("1.00 ms a step"));
+    EXPECT_THAT(ask({"watch", empty.string()}).error, HasSubstr("it has no line"));
+}
+
 TEST_F(SessionView, LogThatCannotBeWrittenStopsNobody) {
     replace_file(own_.folder.path() / "results", "a file");
     SessionLog log(folder_, plan_);

@@ -389,7 +389,7 @@ TEST(Database, MergesGiveTheSameInAnyOrderAndGrouping) {
     for (int round = 0; round < 20; ++round) {
         std::vector<Database> parts(3, Database(two_families()));
         for (auto& part : parts)
-            for (int i = 0; i < 30; ++i) part.add(i % 3 == 0 ? random.shared() : random());
+            for (int i = 0; i < 30; ++i) part.add(i % 3 == 0 ? random.shared() : i % 3 == 1 ? random.exchanged() : random());
         const Database& a = parts[0];
         const Database& b = parts[1];
         const Database& c = parts[2];
@@ -508,6 +508,64 @@ TEST(DatabaseShare, PassesOverWhatIsNotVerifiedOrNoMember) {
     database.add(no_member);
     const DeviceSide gpu{test::h200(), test::h200_limits()};
     EXPECT_EQ(database.best_share(problem, gpu, {wrong.hybrid->partner, cpu_limits()}).grade, Grade::none);
+}
+
+constexpr const char* nvlink = "NVLink, 18 links, between processes";
+constexpr const char* pcie = "PCIe, between processes";
+
+Record exchanged(const std::string& problem, const char* link, int ranks, const std::string& edges, double seconds) {
+    Record record = test::make_record(problem, "unroll=2", seconds);
+    record.purpose = "exchange";
+    record.exchange = Exchange{"waves", link, ranks, Config({{"edges", edges}}), 2 * seconds};
+    return record;
+}
+
+// What a look-up finds: its edges, or nothing.
+std::string edges_for(const Database& database, const std::string& problem, const std::string& program, const char* link, int ranks,
+                      Grade grade = Grade::exact) {
+    const ExchangeMatch match = database.best_exchange(test::two_families().parse_problem(problem), test::h200(),
+                                                       {.program = program, .link = link, .ranks = ranks, .config = {}});
+    EXPECT_EQ(match.grade, match.record ? grade : Grade::none);
+    return match.record ? match.record->exchange->config.word("edges") : "";
+}
+
+TEST(DatabaseExchange, IsThatOfTheProgramAndTheLink) {
+    Database database(test::two_families());
+    const std::string small = "volume order=5 elements=1000", large = "volume order=5 elements=64000";
+    EXPECT_EQ(edges_for(database, small, "waves", nvlink, 2), "");
+    database.add(exchanged(small, nvlink, 2, "ahead", 1e-3));
+    database.add(exchanged(small, pcie, 2, "before", 2e-3));
+    EXPECT_EQ(database.records().size(), 2U) << "two links are two subjects";
+    EXPECT_EQ(edges_for(database, small, "waves", nvlink, 2), "ahead");
+    EXPECT_EQ(edges_for(database, small, "waves", pcie, 2), "before");
+    EXPECT_EQ(edges_for(database, small, "waves", "network, between processes", 2), "");
+    EXPECT_EQ(edges_for(database, small, "flow", nvlink, 2), "") << "another program";
+    EXPECT_EQ(edges_for(database, "volume order=6 elements=1000", "waves", nvlink, 2), "") << "another class";
+    EXPECT_EQ(edges_for(database, large, "waves", nvlink, 2, Grade::nearest_size), "ahead");
+    EXPECT_EQ(edges_for(database, small, "waves", nvlink, 8, Grade::nearest_size), "ahead") << "of other numbers of ranks where there is none";
+    database.add(exchanged(large, nvlink, 8, "beside", 1e-3));
+    EXPECT_EQ(edges_for(database, small, "waves", nvlink, 8, Grade::nearest_size), "beside") << "as many ranks before as many cells";
+    Record wrong = exchanged(small, nvlink, 2, "serial", 1e-4);
+    wrong.verification_error = 1;
+    Database others(test::two_families());
+    others.add(wrong);
+    EXPECT_EQ(edges_for(others, small, "waves", nvlink, 2), "");
+    const Problem problem = test::two_families().parse_problem(small);
+    EXPECT_EQ(database.best(problem, test::h200(), test::h200_limits()).grade, Grade::none) << "what ranks exchange says nothing about one device";
+    EXPECT_EQ(database.best_exchange(problem, {Target::cuda, "NVIDIA A100", "sm_80", 108, "", ""}, {.program = "waves", .link = nvlink, .config = {}})
+                  .grade,
+              Grade::none);
+}
+
+TEST(DatabaseExchange, AFasterOneAboutTheSameTakesThePlace) {
+    const test::TemporaryFolder folder;
+    const std::string problem = "volume order=5 elements=1000";
+    for (const auto& [edges, seconds] : {std::pair{"ahead", 2e-3}, {"beside", 1e-3}, {"before", 3e-3}}) {
+        Database one(test::two_families());
+        one.add(exchanged(problem, nvlink, 2, edges, seconds));
+        one.merge_into(folder.path());
+    }
+    EXPECT_EQ(edges_for(Database::load(folder.path(), test::two_families()), problem, "waves", nvlink, 2), "beside");
 }
 
 }  // namespace

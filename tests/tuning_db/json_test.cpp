@@ -19,7 +19,7 @@ TEST(Json, ARecordReadsBackTheSame) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     test::RandomRecords random(seed);
     for (int i = 0; i < 200; ++i) {
-        const Record record = i % 2 == 0 ? random() : random.shared();
+        const Record record = i % 3 == 0 ? random() : i % 3 == 1 ? random.shared() : random.exchanged();
         const std::string text = to_json(record);
         EXPECT_EQ(text.find('\n'), std::string::npos);
         const Record again = record_from_json(text, test::two_families(), "here");
@@ -35,6 +35,7 @@ TEST(Json, ARecordReadsBackTheSame) {
         EXPECT_EQ(again.conditions, record.conditions);
         EXPECT_EQ(again.energy, record.energy);
         EXPECT_EQ(again.hybrid, record.hybrid);
+        EXPECT_EQ(again.exchange, record.exchange);
         EXPECT_TRUE(again.further.empty());
         EXPECT_EQ(to_json(again), text);
     }
@@ -127,6 +128,21 @@ TEST(Json, RefusesEnergiesAndSharesOutOfTheirRange) {
     hybrid([](Record& r) { r.purpose = "energy"; });
     hybrid([](Record& r) { r.hybrid.reset(); });
     hybrid([](Record& r) { r.found = "somewhere"; });
+    const auto exchange = [&](const std::function<void(Record&)>& change) {
+        Record record = random.exchanged();
+        EXPECT_NO_THROW(record_from_json(to_json(record), test::two_families(), "here"));
+        change(record);
+        refused(record);
+    };
+    exchange([](Record& r) { r.exchange->program = ""; });
+    exchange([](Record& r) { r.exchange->program = "two words"; });
+    exchange([](Record& r) { r.exchange->link = ""; });
+    exchange([](Record& r) { r.exchange->ranks = 1; });
+    exchange([](Record& r) { r.exchange->ranks = 1'000'001; });
+    exchange([](Record& r) { r.exchange->usual_seconds = -1; });
+    exchange([](Record& r) { r.purpose = "hybrid"; });
+    exchange([](Record& r) { r.purpose.clear(); });
+    exchange([](Record& r) { r.exchange.reset(); });
 }
 
 TEST(Json, ADisturbedRecordSaysWhy) {

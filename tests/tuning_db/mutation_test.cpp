@@ -172,7 +172,10 @@ void mutate_and_read(const Subject& subject, int files) {
 }
 
 TEST(DatabaseMutation, BrokenFilesNeverCrashAndNeverYieldAnAlienConfiguration) {
-    mutate_and_read({two_families(), [](RandomRecords& random) { return random.below(4) == 0 ? random.shared() : random(); }},
+    mutate_and_read({two_families(),
+                     [](RandomRecords& random) {
+                         return random.below(4) == 0 ? random.shared() : random.below(4) == 0 ? random.exchanged() : random();
+                     }},
                     test::tries(1000, 400));
 }
 

@@ -38,7 +38,7 @@ TEST(DatabaseSchema, DescribesWhatIsWritten) {
     test::RandomRecords random(seed);
     Database database(test::two_families());
     for (int i = 0; i < 100; ++i) database.add(random());
-    for (int i = 0; i < 20; ++i) database.add(random.shared());
+    for (int i = 0; i < 20; ++i) database.add(random.shared()), database.add(random.exchanged());
     Record record = test::make_record("volume order=9 elements=7", "", 1);
     record.purpose = "energy";
     record.verification_error = std::numeric_limits<double>::infinity();

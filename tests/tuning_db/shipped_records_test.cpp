@@ -61,9 +61,9 @@ std::vector<std::string> missing_in(const Record& record) {
     need((processor || !record.device.driver.empty()) && !record.device.compiler.empty(), "driver and compiler");
     need(!record.strategy.empty() && record.evaluations > 0, "search");
     need(!record.date.empty(), "date");
-    // Of a step that two devices share neither clocks of one nor the ceiling of one tells much:
+    // Of a step that several devices share neither clocks of one nor the ceiling of one tells much:
     // they are not taken.
-    if (record.hybrid) return missing;
+    if (record.of_several_devices()) return missing;
     need(record.seed.has_value(), "seed");  // before 2026-11-24 records did not keep it: theirs are those of the commands that the results list
     need(record.safe_seconds > 0, "safe configuration");
     need(record.ceiling_fraction > 0, "ceiling");

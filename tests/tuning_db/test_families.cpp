@@ -171,4 +171,14 @@ Record RandomRecords::shared() {
     return record;
 }
 
+Record RandomRecords::exchanged() {
+    constexpr std::array programs{"poisson", "hydro"}, links{"NVLink, 18 links, between processes", "PCIe \"x16\", between threads"};
+    Record record = (*this)();
+    record.purpose = "exchange";
+    record.exchange = Exchange{programs.at(static_cast<std::size_t>(below(2))), links.at(static_cast<std::size_t>(below(2))),
+                               static_cast<int>(2 << below(3)), Config({{"messages", std::string("stores")}, {"depth", 1 + below(4)}}), 0};
+    if (below(2) == 0) record.exchange->usual_seconds = uniform(1e-4, 1e-3);
+    return record;
+}
+
 }  // namespace hone::test

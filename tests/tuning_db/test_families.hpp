@@ -36,6 +36,8 @@ class RandomRecords {
     Record operator()();
     /// One about a step that two devices share.
     Record shared();
+    /// Of a step that ranks took together.
+    Record exchanged();
     Energy energy(double seconds);
     std::int64_t below(std::int64_t bound);
     double uniform(double low, double high);

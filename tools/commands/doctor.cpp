@@ -7,6 +7,7 @@
 #include "runtime/processors.hpp"
 #include "runtime/ranks/device_costs.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
+#include "runtime/ranks/link_name.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_costs.hpp"
 #include "runtime/ranks/rank_place.hpp"
@@ -29,9 +30,10 @@ struct Settings {
 
 // The names that --device takes here and for which kernels can be compiled now.
 std::vector<std::string> usable_devices(const std::vector<Finding>& findings) {
-    const bool compiles =
-        std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.what == compiler_finding_name && finding.found; });
+    const auto any = [&](auto is) { return std::any_of(findings.begin(), findings.end(), is); };
+    const bool compiles = any([](const Finding& finding) { return finding.what == compiler_finding_name && finding.found; });
     std::vector<std::string> ids;
+    if (any([](const Finding& finding) { return finding.what == temporary_finding_name || finding.what == cache_finding_name; })) return ids;
     for (const auto& entry : backends()) {
         std::string missing;
         if (entry.target == Target::cpu && !compiles) continue;
@@ -97,7 +99,7 @@ void print_text(const std::vector<Finding>& findings, const std::vector<std::str
     if (!missing.empty()) console.print("\nmissing:\n{}", definition_list(missing, console.out_width()));
     console.print("\nfolders:\n{}", definition_list(folders(), console.out_width()));
     if (devices.empty())
-        console.print("\nnot ready: there is no device that kernels can be compiled for; install one of the above\n");
+        console.print("\nnot ready: there is no device that kernels can be compiled for; see above what is missing\n");
     else
         console.print("\nready: 'hone tune --device {}' tunes on the best device; usable are {}\n", devices.front(), fmt::join(devices, ", "));
 }
@@ -140,7 +142,8 @@ std::optional<Finding> messages_between_ranks(Communicator& ranks) {
     } catch (const Error&) {  // said by what is missing
     }
     if (all_reduce(ranks, Reduction::smallest, backend != nullptr ? 1 : 0) == 0) return {};
-    return finding_of_messages(fmt::format("{} ranks: {}", ranks.size(), device_costs_text(ranks, *backend)));
+    const std::string link = link_name(ranks, *backend);
+    return finding_of_messages(fmt::format("{} ranks over {}: {}", ranks.size(), link, device_costs_text(ranks, *backend)));
 }
 
 // `measured` stands in place of what is said of the same otherwise, or behind it.

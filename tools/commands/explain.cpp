@@ -88,7 +88,7 @@ std::optional<Record> find_record(const Settings& settings, Console& console) {
     for (const Record& record : all) {
         const bool device = settings.as.empty() || record.device.name == settings.as || device_key(record.device) == settings.as;
         const bool wanted = settings.purpose.empty() || record.purpose == purpose;
-        if (device && wanted && !record.hybrid && filter.matches(record.problem)) found.push_back(record);
+        if (device && wanted && !record.of_several_devices() && filter.matches(record.problem)) found.push_back(record);
     }
     if (found.empty()) return std::nullopt;
     return only_record(found, settings);
@@ -151,12 +151,16 @@ Subject subject_of(const Settings& settings, Console& console) {
                                     database_places(settings.database, settings.device_file)),
                         "'hone show' lists results, 'hone tune' makes them");
     }
-    if (file) {
+    const std::string search = "the search (candidates, failures, what mattered): ";
+    if (!file) {
+        subject.missing.push_back(search + "there is no journal of it here; 'hone tune' keeps one beside the results that it makes");
+        return subject;
+    }
+    try {
         take_journal(subject, *file);
-    } else {
-        subject.missing.push_back(
-            "the search (candidates, failures, what mattered): there is no journal of it here; 'hone tune' keeps one beside the results that it "
-            "makes");
+    } catch (const Error& error) {
+        if (!subject.record) throw;
+        subject.missing.push_back(fmt::format("{}its journal cannot be read: {}", search, error.what()));
     }
     return subject;
 }

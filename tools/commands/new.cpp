@@ -6,6 +6,7 @@
 #include "runtime/kernel_folder/description.hpp"
 #include "runtime/kernel_folder/kernel_folder.hpp"
 #include "tools/command.hpp"
+#include "tools/format.hpp"
 #include "tools/known_families.hpp"
 #include "tuning_db/file_store.hpp"
 
@@ -39,7 +40,7 @@ Exit write(const std::vector<std::string>& words, Console& console) {
     for (const std::string file : files) replace_file(folder / file, named(std::string(template_text("kernel_folder/" + file)), name));
     const KernelFolder kernel(folder);
     console.print("{}: {}\n\n", folder.string(), kernel.family().summary);
-    const std::string path = folder.is_absolute() ? folder.string() : "./" + folder.string();
+    const std::string path = shell_word(folder.is_absolute() ? folder.string() : "./" + folder.string());
     console.print("  hone check {0}                 # what is wrong with it, before anything is tuned\n", path);
     console.print("  hone tune {0} size=2048 --budget 20s\n  hone emit {0} size=2048 --target cuda\n", path);
     return Exit::ok;

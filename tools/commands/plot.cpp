@@ -57,18 +57,20 @@ std::vector<Record> records_of(const Settings& settings, Console& console) {
     return records;
 }
 
-std::vector<JournalText> journals_of(const Settings& settings) {
+std::vector<JournalText> journals_of(const Settings& settings, Console& console) {
     std::vector<JournalText> journals;
     for (const std::string& file : settings.journals) journals.push_back(read_journal(file));
     if (!journals.empty()) return journals;
     const fs::path folder = database_folder(settings.database);
     const ProblemFilter filter(settings.words, known_families());
     for (const fs::path& file : journal_files(folder)) {
-        JournalText journal = read_journal(file);
-        const bool device = settings.as.empty() || journal.run.device.name == settings.as || device_key(journal.run.device) == settings.as;
+        std::optional<JournalText> journal = journal_if_readable(file, console);
+        if (!journal) continue;
+        const DeviceFingerprint& device = journal->run.device;
+        if (!settings.as.empty() && device.name != settings.as && device_key(device) != settings.as) continue;
         try {
-            const bool wanted = settings.words.empty() || filter.matches(known_families().parse_problem(journal.run.problem));
-            if (device && wanted) journals.push_back(std::move(journal));
+            const bool wanted = settings.words.empty() || filter.matches(known_families().parse_problem(journal->run.problem));
+            if (wanted) journals.push_back(std::move(*journal));
         } catch (const Error&) {
             continue;  // of a family that is not known here
         }
@@ -87,25 +89,25 @@ SvgChart of_rate(const Settings& settings, Console& console) {
     return rate_chart(records_of(settings, console), settings.over.empty() ? "order" : settings.over);
 }
 
-SvgChart of_tunable(const Settings& settings, Console& /*console*/) {
+SvgChart of_tunable(const Settings& settings, Console& console) {
     if (settings.over.empty()) throw Error("plot tunable", "it is not said which", "write --over TUNABLE, e.g. --over block_x");
-    const std::vector<JournalText> journals = journals_of(settings);
+    const std::vector<JournalText> journals = journals_of(settings, console);
     if (journals.size() > 1)
         throw Error("plot tunable", fmt::format("these words mean {} journals", journals.size()), "add values, or --journal FILE");
     return tunable_chart(journals.front(), settings.over);
 }
 
-SvgChart of_convergence(const Settings& settings, Console& /*console*/) {
-    return convergence_chart(journals_of(settings));
+SvgChart of_convergence(const Settings& settings, Console& console) {
+    return convergence_chart(journals_of(settings, console));
 }
 
-SvgChart of_failures(const Settings& settings, Console& /*console*/) {
-    return failures_chart(journals_of(settings));
+SvgChart of_failures(const Settings& settings, Console& console) {
+    return failures_chart(journals_of(settings, console));
 }
 
 // Of searches where they are named or lie beside the results, else of the results.
 SvgChart of_energy(const Settings& settings, Console& console) {
-    if (!settings.journals.empty()) return energy_chart(journals_of(settings));
+    if (!settings.journals.empty()) return energy_chart(journals_of(settings, console));
     return energy_chart(all_records(settings, console));
 }
 

@@ -148,7 +148,7 @@ void draw_plot(const std::map<std::string, std::vector<Record>>& by_device, cons
     if (by_device.size() != 1)
         throw Error("--plot", fmt::format("there are results of {} devices", by_device.size()), "choose one with --device-file");
     const auto& records = by_device.begin()->second;
-    draw(plot_script(records, records.front().device.name, settings.plot));
+    draw(plot_script(records, records.front().device.name, settings.plot), settings.plot);
     console.message("hone: drew {}\n", settings.plot);
 }
 
@@ -157,13 +157,14 @@ void print_fronts(const Settings& settings, const Families& families, Console& c
     const ProblemFilter filter(settings.filter, families);
     bool any = false;
     for (const auto& file : journal_files(database_folder(settings.database))) {
-        const JournalText journal = read_journal(file);
-        const std::string family = journal.run.problem.substr(0, journal.run.problem.find(' '));
+        const std::optional<JournalText> journal = journal_if_readable(file, console);
+        if (!journal) continue;
+        const std::string family = journal->run.problem.substr(0, journal->run.problem.find(' '));
         if (!knows(families, family)) continue;
-        const Problem problem = families.parse_problem(journal.run.problem);
-        const std::string table = filter.matches(problem) ? pareto_table(metered_points(journal.entries)) : "";
+        const Problem problem = families.parse_problem(journal->run.problem);
+        const std::string table = filter.matches(problem) ? pareto_table(metered_points(journal->entries)) : "";
         if (table.empty()) continue;
-        console.print("{}, {}: time against energy\n\n{}\n", short_key(problem, families), journal.run.device.name, table);
+        console.print("{}, {}: time against energy\n\n{}\n", short_key(problem, families), journal->run.device.name, table);
         any = true;
     }
     if (!any) console.message("hone: no journal has configurations with their energy; 'hone tune --objective energy' makes one\n");

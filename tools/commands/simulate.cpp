@@ -409,7 +409,7 @@ Exit run_simulate(const Settings& settings, Console& console) {
     else
         print_text(spaces, settings, console);
     if (!settings.plot.empty()) {
-        draw(simulation_plot(spaces, settings.plot));
+        draw(simulation_plot(spaces, settings.plot), settings.plot);
         console.message("hone: drew {}\n", settings.plot);
     }
     return Exit::ok;

@@ -47,7 +47,7 @@ std::vector<Record> candidates(const Settings& settings, const Device& device, C
     std::vector<Record> records;
     std::set<std::string> others;
     for (const Record& record : database.first_records()) {
-        if (record.hybrid || !filter.matches(record.problem)) continue;
+        if (record.of_several_devices() || !filter.matches(record.problem)) continue;
         if (device_key(record.device) == key) {
             records.push_back(record);
         } else {

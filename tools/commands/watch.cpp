@@ -27,7 +27,8 @@ struct Settings {
 fs::path find_log(const Settings& settings) {
     if (settings.words.size() > 1) throw Error("watch", "several logs are named", "name one, or none for the latest session");
     if (!settings.words.empty()) return settings.words.front();
-    const std::vector<fs::path> files = session_files(database_folder(settings.database));
+    std::vector<fs::path> files = session_files(database_folder(settings.database));
+    std::erase_if(files, [](const fs::path& file) { return !has_begun(file); });
     const auto running = std::find_if(files.rbegin(), files.rend(), is_alive);
     return running != files.rend() ? *running : files.empty() ? fs::path() : files.back();
 }

@@ -261,7 +261,7 @@ struct OnlinePolicy::State {
         rescale(pace.median() / replaced);
         confirming = rules.sampling.period;
         progress.incumbent = index;
-        ++progress.adopted;
+        if (++progress.adopted == 1) progress.first_adopted = progress.steps;
     }
 
     void rescale(double factor) {

@@ -114,6 +114,7 @@ std::string conflict(const Shape& of, const Config& config) {
     const Tile tile(shape, config);
     if (tile.cut_rows && number(config, "matrices_per_block") > 1) return "tiles are cut from the rows of all matrices, whatever number a block has";
     if (tile.cut_rows && shape.m % tile.rows == 0) return "tiles of rows end where matrices do";
+    if (!tile.cut_rows && number(config, "block_m") >= 2 * std::max(shape.m, 32)) return "half of the tile's rows would be nobody's";
     if (tile.cut_rows && tile.passes > 1) return "a B that stays in shared memory is for whole matrices";
     if (!tile.cut_rows && tile.matrices_per_block > 1 && tile.tiles() > 1) return "a block has one matrix where that is cut into several tiles";
     if (tile.thread_m > 1 && 2 * tile.rows_wanted <= tile.row_grain) return "half of the rows that a thread or warp accumulates would be padding";

@@ -35,6 +35,15 @@ std::vector<Value> per_block(const Shape& shape, bool tiny) {
     return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2, 4}) : numbers({1});
 }
 
+// Whether a shared B is so long that tiles had better be high, with rows of many products, than
+// read it for the few rows of one. A block of few rows keeps a shorter B while k is short.
+bool reads_b_again(const Shape& shape) {
+    constexpr int long_k = 32, thin = 16, few_rows = 32, short_k = 128;
+    constexpr int stays = 6144, least = 2048;  // words
+    const int long_b = shape.m <= few_rows && shape.k <= short_k ? stays : least;
+    return shape.shared_b && shape.k > long_k && shape.n >= thin && shape.k * shape.n >= long_b;
+}
+
 // Lists of values: shapes that are large all over do without what only small ones gain from.
 struct Values {
     Values(const Shape& shape, const Limits& limits, bool tiny, bool units, bool thin) {
@@ -42,19 +51,20 @@ struct Values {
         matrices_per_block = per_block(shape, tiny);
         block_m = shape.m > 128
                       ? cuts(shape.m, shape.n > 64 ? std::initializer_list<int>{64, 128, 256} : std::initializer_list<int>{64, 128, 256, 512})
-                      : cuts(shape.m, {32, 64, 128});
+                      : cuts(units && reads_b_again(shape) ? 128 : shape.m, {32, 64, 128});
         block_n = shape.n > 64 ? cuts(shape.n, {32, 64, 128, 256}) : cuts(shape.n, {16, 32, 64});
         // A warp of the matrix units takes m + n words from shared memory for 2 m n operations.
         // That is as fast as they are at 64 x 64, for which there are not registers enough; at 48 x
         // 64 with `depth` 4 there are.
-        thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(shape.m, {1, 2, 4, 8});
+        const bool again = units && reads_b_again(shape);
+        thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(again ? 64 : shape.m, {1, 2, 4, 8});
         thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
         chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
         stages = limits.architecture < 80 ? numbers({1})
                  : thin                   ? numbers({1, 2, 3, 4})
                  : large                  ? numbers({2, 3, 4})
                                           : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
-        depth = !units ? numbers({4}) : shape.k < 64 ? numbers({4, 8, 16}) : shape.m < 64 ? numbers({8, 16}) : numbers({8, 16, 4});
+        depth = !units ? numbers({4}) : shape.k < 64 ? numbers({4, 8, 16}) : shape.m < 64 && !again ? numbers({8, 16}) : numbers({8, 16, 4});
     }
     std::vector<Value> matrices_per_block, block_m, block_n, thread_m, thread_n, chunk, stages, depth;
 };
@@ -160,6 +170,65 @@ Suggestion many_in_a_block(const Shape& shape, const Values& values, bool units)
 bool suits_rows_of_all(const Shape& shape) {
     constexpr int tile = 64, long_k = 32;
     return shape.shared_b && shape.k > long_k && shape.n >= tile && 7 * round_up(shape.m, tile) > 8 * shape.m;
+}
+
+// A tile of the rows of all products, and the least time that a row of C takes with it, in clock
+// cycles of a multiprocessor.
+struct RowTile {
+    std::int64_t block_m, block_n, warp_m, warp_n;
+
+    std::int64_t warps(const Shape& shape) const { return block_m / (16 * warp_m) * (columns(shape) / (8 * warp_n)); }
+    std::int64_t columns(const Shape& shape) const {
+        return round_up(pieces(shape.n, pieces(shape.n, static_cast<int>(block_n))), static_cast<int>(8 * warp_n));
+    }
+    double cycles(const Shape& shape) const {
+        // Of an H100 at 1755 MHz: multiply-adds of the matrix units, bytes from the second cache,
+        // bytes from memory, bytes of a warp's operands from shared memory.
+        constexpr double units = 128, cache = 24, memory = 13, shared = 128, word = 8;
+        constexpr double others = 0.25;  // of what the longest hides, which does not fit beside it
+        const double wide = static_cast<double>(columns(shape)), tiles = pieces(shape.n, static_cast<int>(columns(shape)));
+        const double high = static_cast<double>(block_m), k = shape.k;
+        const double times[] = {k * tiles * wide / units, word * k * (tiles + tiles * wide / high) / cache, word * (k + shape.n) / memory,
+                                word * k * tiles * wide * (1 / static_cast<double>(8 * warp_n) + 1 / static_cast<double>(16 * warp_m)) / shared};
+        double longest = 0, sum = 0;
+        for (const double time : times) longest = std::max(longest, time), sum += time;
+        return longest + others * (sum - longest);
+    }
+};
+
+// Products whose shared B is long: tiles from the rows of all products, as high as it takes to read
+// B rarely. The best first, by count; of equal ones the smaller block. Searches on two devices
+// ended with such warps (2 x 8 tiles of sums, operands a step ahead, three or four short chunks on
+// their way) wherever arithmetic was the limit.
+std::vector<Suggestion> rows_of_all(const Shape& shape, const Values& values) {
+    constexpr std::int64_t fewest = 4, most = 8;  // warps of a block
+    std::vector<std::pair<double, RowTile>> tiles;
+    for (const std::int64_t block_m : {64, 128})
+        for (const std::int64_t block_n : {16, 32, 64, 128})
+            for (const std::int64_t warp_m : {1, 2, 4})
+                for (const std::int64_t warp_n : {1, 2, 4, 8}) {
+                    const RowTile tile{block_m, block_n, warp_m, warp_n};
+                    if (tile.warps(shape) >= fewest && tile.warps(shape) <= most) tiles.emplace_back(tile.cycles(shape), tile);
+                }
+    std::stable_sort(tiles.begin(), tiles.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Suggestion> suggestions;
+    for (const auto& [cycles, tile] : tiles)
+        for (const std::int64_t depth : {4, 8})
+            suggestions.push_back({{"form", "mma"},
+                                   {"matrices_per_block", std::int64_t{1}},
+                                   {"block_m", tile.block_m},
+                                   {"block_n", tile.block_n},
+                                   {"warp_m", tile.warp_m},
+                                   {"warp_n", tile.warp_n},
+                                   {"chunk", std::int64_t{16}},
+                                   {"stages", within(values.stages, 3)},
+                                   {"depth", depth},
+                                   {"epilogue", "direct"},
+                                   {"min_blocks", std::int64_t{tile.warps(shape) > fewest ? 1 : 2}},
+                                   {"batches_per_block", std::int64_t{1}},
+                                   {"tiling", "rows"},
+                                   {"prefetch", std::int64_t{1}}});
+    return suggestions;
 }
 
 // All other products: a block takes as much of C as a tile holds, and as much along k as shared
@@ -313,7 +382,12 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const bool many = shape.shared_b && shape.m <= few_rows && (shape.n <= widest || !suits_rows_of_all(shape));
     const Suggestion suited = many ? many_in_a_block(shape, choice.values, choice.units) : tile_of_c(shape, choice.values, choice.units);
     const SearchSpace space = space_of(forms.list, limits, forms.safe);
-    for (const Suggestion& suggestion : {stream_of_rows(shape, choice.values), suited}) {
+    std::vector<Suggestion> suggestions{stream_of_rows(shape, choice.values)};
+    if (choice.units && reads_b_again(shape)) {
+        for (Suggestion& suggestion : rows_of_all(shape, choice.values)) suggestions.push_back(std::move(suggestion));
+    }
+    suggestions.push_back(suited);
+    for (const Suggestion& suggestion : suggestions) {
         for (Form& form : forms.list) {
             if (suggestion.front().value != Value(form.space.name)) continue;
             FormSpace entered = form.space;

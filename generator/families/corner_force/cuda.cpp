@@ -250,7 +250,7 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     Forms forms;
     for (const PassForm& form : pass_forms(shape)) forms.list.push_back(pass_form(problem, form, limits));
     forms.safe = forms.list.front().space.name;
-    if (!shape.keeps_corner()) forms.list.push_back(layered_form(problem));
+    if (!shape.keeps_corner()) forms.list.push_back(layered_form(problem, limits));
     return forms;
 }
 

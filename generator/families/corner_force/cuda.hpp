@@ -10,7 +10,7 @@ namespace hone::inline v0_1::corner {
 /// One launch that sweeps a zone's points in layers across the last axis, `layers` at a time, each
 /// point by a thread. Derivatives, physics and all sums of a layer stay in shared memory, so that a
 /// zone of any order fits.
-Form layered_form(const Problem& problem);
+Form layered_form(const Problem& problem, const Limits& limits);
 
 /// Tunables of all CUDA forms.
 Tunable zones_per_block();

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/families/corner_force/cuda.hpp"
+#include "generator/families/device/cuda_copies.hpp"
 
 // Form `layered`: a zone's points layer by layer.
 
@@ -13,6 +15,11 @@ namespace {
 // Whether each point sums up its row of nodes for itself.
 bool sums_directly(const Plan& plan) {
     return plan.config.has("derivatives", "direct");
+}
+
+// Whether what the physics takes from memory is copied past the registers.
+bool copies_points(const Plan& plan) {
+    return plan.config.has("point_data", "async");
 }
 
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
@@ -31,7 +38,9 @@ struct LayeredLayout {
     int across_words, point_words, force_sum_words;  // of a zone
     int table_words, zone_pitch;                     // of a block, and from zone to zone
 
-    std::int64_t shared_words(int zones) const { return table_words + std::int64_t{zones} * zone_pitch; }
+    int copied_words;  // of a point
+
+    std::int64_t shared_words(int zones, int team) const { return table_words + std::int64_t{zones} * (zone_pitch + copied_words * team); }
 };
 
 // The smallest number from `words` on that is `step` more than a multiple of the banks.
@@ -74,6 +83,7 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
         point_words = std::max(point_words, halves(layer_pitch));
     }
     force_sum_words = shape.physics() ? shape.vector_words() : 0;
+    copied_words = copies_points(plan) ? d * d + 1 : 0;
     table_words = solid ? p * (2 * n + (shape.works() ? shape.energies_along : 0)) : 0;
     const int sums = several ? force_sum_words + (shape.works() ? shape.energies() : 0) : 0;
     const int words = across_words + point_words + rows * energy_pitch + sums;
@@ -113,7 +123,7 @@ int registers(const Plan& plan) {
 BlockResources resources(const Plan& plan) {
     const int zones = plan.number("zones_per_block");
     return {.threads = std::int64_t{zones} * plan.team(),
-            .shared_bytes = LayeredLayout(plan).shared_words(zones) * plan.shape.bytes(),
+            .shared_bytes = LayeredLayout(plan).shared_words(zones, plan.team()) * plan.shape.bytes(),
             .registers = registers(plan)};
 }
 
@@ -123,10 +133,27 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
     const bool solid = shape.dimension == 3;
     // What the physics of a point takes from memory is fetched a pass ahead where there are
     // registers for it (measured on an H200).
-    const bool early = shape.physics() && (!solid || shape.order == 1 || f32);
+    const bool copied = copies_points(plan);
+    const bool early = !copied && shape.physics() && (!solid || shape.order == 1 || f32);
     Block all_constants = cuda_constants(plan);
     all_constants.append(layout_constants(layout, plan));
     if (solid && shape.physics()) all_constants.line("constexpr real epsilon = {};", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
+    Flags flags{{"f32", f32},
+                {"solid", solid},
+                {"physics", shape.physics()},
+                {"works", shape.works()},
+                {"early", early},
+                {"late", shape.physics() && !early && !copied},
+                {"copied", copied},
+                {"pointed", !early && !(copied && !shape.keeps_stress())},
+                {"keeps_stress", shape.keeps_stress()},
+                {"direct", sums_directly(plan)},
+                {"staged", !sums_directly(plan)},
+                {"folded", layout.folded},
+                {"several", layout.several},
+                {"several_rows", layout.several && !solid},
+                {"kept_reads", false}};
+    add_copies(flags, Copies::words_or_zeros, copied);
     return render("corner_force/layered.cu",
                   {{"banner", banner(plan, executed_operations)},
                    {"constants", all_constants},
@@ -134,18 +161,7 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                    {"tables", axis_tables(shape, Target::cuda)},
                    {"comment", Block().text(pass_comment(plan.passes.front()))},
                    {"entry", signature(plan, plan.passes.front())}},
-                  {{"f32", f32},
-                   {"solid", solid},
-                   {"physics", shape.physics()},
-                   {"works", shape.works()},
-                   {"early", early},
-                   {"late", !early},
-                   {"keeps_stress", shape.keeps_stress()},
-                   {"direct", sums_directly(plan)},
-                   {"staged", !sums_directly(plan)},
-                   {"folded", layout.folded},
-                   {"several", layout.several},
-                   {"several_rows", layout.several && !solid}});
+                  flags);
 }
 
 KernelSource kernel(const Problem& problem, const Config& config) {
@@ -159,29 +175,38 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 
 }  // namespace
 
-Form layered_form(const Problem& problem) {
+Form layered_form(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
     std::vector<std::int64_t> layers;
     for (const int count : {1, 2, 3, 4, 6, 8})
         if (shape.points_along % count == 0) layers.push_back(count);
     const bool several = shape.dimension == 3 && shape.order >= 3 && shape.order <= 5;
-    return {
-        .space =
-            {.name = "layered",
-             .help = "points, forces and work in one launch, layer by layer of points, at any order",
-             .tunables = {zones_per_block(),
-                          {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
-                          {"derivatives", "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes",
-                           words({"staged", "direct"}), Value("staged")},
-                          min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})},
-             .safe = {{"zones_per_block", safe_zones(shape)},
-                      {"layers", std::int64_t{several ? 2 : 1}},
-                      {"derivatives", "staged"},
-                      {"min_blocks", std::int64_t{1}}},
-             .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
-        .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
-        .resources_read = {"zones_per_block", "layers", "derivatives"},
-        .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    std::vector<Tunable> tunables{
+        zones_per_block(),
+        {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
+        {"derivatives", "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes",
+         words({"staged", "direct"}), Value("staged")},
+        min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})};
+    std::vector<Assignment> safe{{"zones_per_block", safe_zones(shape)},
+                                 {"layers", std::int64_t{several ? 2 : 1}},
+                                 {"derivatives", "staged"},
+                                 {"min_blocks", std::int64_t{1}}};
+    std::vector<std::string> read{"zones_per_block", "layers", "derivatives"};
+    if (shape.physics() && limits.architecture >= 80) {
+        tunables.push_back({"point_data",
+                            "what a point's physics takes from memory: loads into registers, or async copies into shared memory at a pass's begin",
+                            words({"loads", "async"}), Value("loads")});
+        safe.push_back({"point_data", "loads"});
+        read.emplace_back("point_data");
+    }
+    return {.space = {.name = "layered",
+                      .help = "points, forces and work in one launch, layer by layer of points, at any order",
+                      .tunables = std::move(tunables),
+                      .safe = std::move(safe),
+                      .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
+            .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
+            .resources_read = std::move(read),
+            .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
 }  // namespace hone::inline v0_1::corner

@@ -168,11 +168,11 @@ const Algebra& one_curl(const std::string& name) {
     return curls[name == "covariant" ? 1 : 0];
 }
 
-Block name_factors(const Algebra& algebra) {
+Block name_factors(const Algebra& algebra, const std::string& type) {
     std::string line;
     for (std::size_t i = 0; i < algebra.factors.size(); ++i) line += fmt::format("{}{} = own[{}]", i == 0 ? "" : ", ", algebra.factors[i], i);
     Block block;
-    block.text("const real " + line + ";");
+    block.text("const " + type + " " + line + ";");
     return block;
 }
 
@@ -182,7 +182,7 @@ Block name_combine_factors(const Algebra& algebra) {
     return block;
 }
 
-Block element_factors(const Algebra& algebra, const std::string& factor) {
+Block element_factors(const Algebra& algebra, const std::string& factor, const std::string& type) {
     Block block;
     if (!algebra.tangents) {
         block.text("for (int i = 0; i < factors; ++i) " + factor + "[i] = g[i];");
@@ -190,11 +190,12 @@ Block element_factors(const Algebra& algebra, const std::string& factor) {
     }
     block.text("// Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).");
     block.open("for (int a = 0; a < 3; ++a)");
-    block.text("const real* const b = g + 3 * ((a + 1) % 3);");
-    block.text("const real* const c = g + 3 * ((a + 2) % 3);");
+    block.line("const {}* const b = g + 3 * ((a + 1) % 3);", type);
+    block.line("const {}* const c = g + 3 * ((a + 2) % 3);", type);
     block.text("for (int i = 0; i < 3; ++i) " + factor + "[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];");
     block.close();
-    block.text(factor + "[9] = real(1) / (g[0] * " + factor + "[0] + g[1] * " + factor + "[1] + g[2] * " + factor + "[2]);");
+    block.text(factor + "[9] = " + (type == "real" ? "real(1)" : "1") + " / (g[0] * " + factor + "[0] + g[1] * " + factor + "[1] + g[2] * " + factor +
+               "[2]);");
     return block;
 }
 

@@ -66,11 +66,11 @@ Tunable algebra_tunable();
 const Algebra& one_curl(const std::string& name);
 
 /// Declares the metric factors of an element from its gradients `g[..]` of r, s(, t), into
-/// `factor[..]`.
-Block element_factors(const Algebra& algebra, const std::string& factor);
+/// `factor[..]`. `type`: of all of them, `real` or a vector of elements' values.
+Block element_factors(const Algebra& algebra, const std::string& factor, const std::string& type = "real");
 
 /// Names the metric factors that `own` points at: `const real rx = own[0], ...;`.
-Block name_factors(const Algebra& algebra);
+Block name_factors(const Algebra& algebra, const std::string& type = "real");
 
 /// Names the factors in front of the combination, with the `scale` of the pass.
 Block name_combine_factors(const Algebra& algebra);

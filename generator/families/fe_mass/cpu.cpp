@@ -21,7 +21,7 @@ int columns(const Shape& shape) {
 std::int64_t buffer_bytes(const Shape& shape, std::int64_t lanes) {
     const int sheets = shape.points_along * (shape.dimension == 2 ? 1 : shape.nodes_along) * shape.nodes_along;
     const int plane = shape.dimension == 2 ? 0 : shape.nodes_along * shape.points_along;
-    return (shape.element_points() + shape.element_nodes() + sheets + plane + shape.points_along) * lanes * shape.bytes();
+    return (shape.element_points() + (shape.components + 1) * shape.element_nodes() + sheets + plane + shape.points_along) * lanes * shape.bytes();
 }
 
 Block constants(const Shape& shape, const Config& config) {
@@ -33,22 +33,6 @@ Block constants(const Shape& shape, const Config& config) {
 
 Block weights_parameters(const Shape& shape) {
     return Block().text(shape.stored ? "const real* weights," : "const real* vertices, const real* density,");
-}
-
-// In pairs of neighbours.
-Block end_chunk(const Shape& shape) {
-    Block block;
-    if (!shape.summed) return block;
-    for (int pairs = chunk_rows / 2; pairs > 0; pairs /= 2)
-        block.line("for (int i = 0; i < {}; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];", pairs);
-    return block.line("chunk_sums[wide(c) * chunks + chunk] = pairs[0];");
-}
-
-Block keep_product(const Shape& shape) {
-    Block block;
-    if (!shape.summed) return block;
-    block.line("// Not a plain product, which the compiler might round together with the sum that it goes to.");
-    return block.line("pairs[node - begin] = multiply_add(sum, x[wide(c) * nodes + node], real(0));");
 }
 
 constexpr std::int64_t most_buffer_bytes = 2 << 20;  // a thread's stack may have 8 MB
@@ -75,11 +59,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                           {"seat", team_seat(config)},
                           {"schedule", Block().line("#pragma omp for schedule({})", config.word("schedule") == "static" ? "static" : "dynamic, 4")},
                           {"fetch_weights", Block().line("fetch_weights({} element, present, weight);", arguments)},
-                          {"begin_chunk", shape.summed ? Block().line("real pairs[chunk_rows] = {{}};") : Block()},
-                          {"keep_product", keep_product(shape)},
-                          {"end_chunk", end_chunk(shape)},
                           {"chunks", chunk_count()}},
-                         {{"dotted", shape.dotted}});
+                         {{"dotted", shape.dotted}, {"summed", shape.summed}});
     source.step = {{.entry = "multiply_elements", .constants = {}}, {.entry = "add_up", .constants = {}}};
     if (!shape.dotted) return source;
     source.step.push_back({.entry = "finish", .constants = {}});

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/families/device/cuda_copies.hpp"
 #include "generator/families/device/cuda_launch.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
@@ -45,11 +46,14 @@ Block constants(const Plan& plan, const Config& config) {
 KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Plan plan(shape, config);
+    const bool asynchronous = shape.stored && config.has("staging", "async");
     CudaParts parts;
     parts.constants = constants(plan, config);
+    Flags flags{
+        {"through_registers", shape.stored && !asynchronous}, {"computed", !shape.stored}, {"solid", shape.dimension == 3}, {"kept_reads", false}};
+    add_copies(flags, Copies::words_or_zeros, asynchronous);
     parts.elements.lines_of(render("fe_mass/kernel.cu/thread_elements",
-                                   {{"parameters", parameters(shape)}, {"unroll_points", unroll_points(shape, Target::cuda)}},
-                                   {{"stored", shape.stored}, {"solid", shape.dimension == 3}}));
+                                   {{"parameters", parameters(shape)}, {"unroll_points", unroll_points(shape, Target::cuda)}}, flags));
     if (!shape.stored) parts.weights = weights_function(shape, Target::cuda);
     parts.elements_per_block = plan.elements;
     parts.needs = plan.resources();
@@ -65,8 +69,12 @@ std::vector<Form> thread_forms(const Problem& problem, const Limits& limits) {
     space.name = "threads";
     space.help = "a thread for each component of an element, all in registers";
     space.tunables = {{"elements_per_block", elements_help, numbers({32, 64, 128, 256}), {}, "elements"}};
+    if (shape.stored && limits.architecture >= 80)
+        space.tunables.push_back({"staging", "of weights: through registers, or past them while values at nodes are fetched",
+                                  words({"registers", "async"}), Value("registers")});
     for (Tunable& tunable : node_tunables()) space.tunables.push_back(std::move(tunable));
     space.safe = {{"elements_per_block", std::int64_t{32}}};
+    if (shape.stored && limits.architecture >= 80) space.safe.push_back({"staging", "registers"});
     for (Assignment& assignment : safe_nodes()) space.safe.push_back(std::move(assignment));
     return {{.space = std::move(space),
              .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },

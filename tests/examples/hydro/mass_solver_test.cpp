@@ -1,5 +1,6 @@
 #include "examples/hydro/mass_solver.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -12,6 +13,7 @@
 
 #include "examples/hydro/discretisation.hpp"
 #include "examples/hydro/energy_mass.hpp"
+#include "examples/hydro/fused_mass_kernels.hpp"
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
@@ -161,7 +163,7 @@ TEST_P(MassSolverTest, TakesTheStepsOfThePlainLoopAndReachesItsSolution) {
     }
 }
 
-TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOrOnTheThreads) {
+TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOnTheThreadsOrOnFusedUpdates) {
     constexpr int rows = 5003;
     const MassSystem system{chain(rows, random_), 2, {}};
     MassSolver solver(backend(), library(), system);
@@ -179,6 +181,26 @@ TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOrOnTheThreads) {
         EXPECT_EQ(solve.iterations, first.iterations);
     }
     omp_set_num_threads(threads);
+    std::vector<double> x(2 * rows);
+    EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-9, .fused = false}).iterations, first.iterations);
+    EXPECT_EQ(x, usual) << "residual and direction in a launch each";
+}
+
+// More rows than the threads of a large device keep.
+class MassSolverOfManyRows : public MassSolverTest {};
+INSTANTIATE_TEST_SUITE_P(Gpu, MassSolverOfManyRows, testing::Values("cuda"));
+
+TEST_P(MassSolverOfManyRows, NoDigitDependsOnFusedUpdates) {
+    for (const int rows : {200'003, 700'001}) {
+        MassSolver solver(backend(), library(), {chain(rows, random_), 3, {{}, {5, rows - 1}, {}}});
+        const std::vector<double> b = random_words(3 * static_cast<std::size_t>(rows));
+        std::vector<double> fused(b.size()), separate(b.size());
+        const MassSolve first = solver.solve(b, fused, {.tolerance = 1e-9});
+        const MassSolve second = solver.solve(b, separate, {.tolerance = 1e-9, .fused = false});
+        EXPECT_EQ(first.ending, MassEnding::converged);
+        EXPECT_EQ(first.iterations, second.iterations) << rows;
+        EXPECT_TRUE(fused == separate) << rows;
+    }
 }
 
 TEST_P(MassSolverTest, SaysHowItEnded) {
@@ -357,6 +379,104 @@ TEST(MassKernelsTest, BothTargetsGiveTheSameDigits) {
         answers.push_back(all);
     }
     EXPECT_EQ(answers[0], answers[1]);
+}
+
+// An iteration's vectors and scalars, on the host.
+struct Vectors {
+    std::vector<double> b, q, x, r, p, w, dot, sums, scalars;
+    std::vector<std::int32_t> held;
+
+    MassKernels::Arrays arrays() {
+        return {b.data(), q.data(), held.data(), w.data(), dot.data(), x.data(), r.data(), p.data(), sums.data(), scalars.data()};
+    }
+};
+
+// The texts for the GPU, run on the processor: the digits of the product, the residual and the
+// direction by themselves.
+class FusedMassKernelsTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+        if (!test::rounds_once()) GTEST_SKIP() << "this processor rounds products and sums apart, a GPU together";
+    }
+
+    Vectors random_start(const MassSystem& system) {
+        const auto rows = static_cast<std::size_t>(system.matrix.rows()), components = static_cast<std::size_t>(system.components);
+        std::uniform_real_distribution<> uniform(-1, 1);
+        Vectors of;
+        for (std::size_t i = 0; i < components * rows; ++i) of.b.push_back(uniform(random_));
+        of.q = inverse_diagonal(system), of.held = held_components(system);
+        of.x = of.r = of.p = of.w = std::vector<double>(of.b.size(), std::nan(""));
+        of.dot.assign(components, std::nan(""));
+        of.sums.assign(static_cast<std::size_t>(MassKernels::sum_words(system.components, system.matrix.rows())), std::nan(""));
+        of.scalars.assign(components * MassKernels::words, 0.0);
+        // The last component has converged at once.
+        for (std::size_t c = 0; c < components; ++c) of.scalars[c * MassKernels::words + MassKernels::tolerance] = c + 1 < components ? 1e-20 : 2;
+        return of;
+    }
+
+    void expect_same_digits(const MassSystem& system, MassForm form, int few_rows) {
+        const int rows = system.matrix.rows(), components = system.components;
+        SCOPED_TRACE(fmt::format("seed {}, by {}, {} rows, {}", seed_, to_string(form), rows, few_rows));
+        const bool by_elements = form == MassForm::elements;
+        KernelLibrary library(*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+        const Problem problem = product_problem(system, form);
+        const std::vector<DeviceArray> matrix = product_arrays(*backend_, system, form);
+        Vectors separate = random_start(system), fused = separate;
+        const auto bound = [&](Vectors& of) {
+            std::vector<void*> arrays;
+            for (const DeviceArray& array : matrix) arrays.push_back(array.data());
+            arrays.insert(arrays.end(), {of.p.data(), of.w.data(), of.dot.data()});
+            return BoundKernel(library.kernel(problem), arrays);
+        };
+        const MassKernels kernels(*backend_, components, rows);
+        kernels.start(separate.arrays()), kernels.start(fused.arrays());
+
+        // One block, since the emulator has them one after another.
+        Limits limits = cuda_limits(90);
+        limits.multiprocessors = 1;
+        const Family& family = built_in_families().of(problem);
+        FusedMassKernels::Product product{family.kernel(problem, family.space(problem, limits).safe(), limits), {}};
+        for (const DeviceArray& array : matrix) product.matrix.push_back(array.data());
+        const KernelSource source = FusedMassKernels::source(limits, components, rows, by_elements ? &product.source : nullptr, few_rows);
+        const FusedMassKernels together(*backend_, test::emulated(source), rows, by_elements ? &product : nullptr, test::emulated(product.source));
+        const BoundKernel of_separate = bound(separate), of_fused = bound(fused);
+        for (int iteration = 1; iteration <= 3; ++iteration) {
+            of_separate.launch();
+            kernels.update(separate.arrays()), kernels.direction(separate.arrays());
+            if (!by_elements) of_fused.launch();
+            together.iterate(fused.arrays());
+            EXPECT_TRUE(fused.x == separate.x) << iteration;
+            EXPECT_TRUE(fused.r == separate.r) << iteration;
+            EXPECT_TRUE(fused.p == separate.p) << iteration;
+            EXPECT_TRUE(fused.scalars == separate.scalars) << iteration;
+            EXPECT_EQ(fused.scalars[MassKernels::iterations], components > 1 ? iteration : 0);
+        }
+    }
+
+    MassSystem system_of(const char* name, int dimension, int order, std::array<int, 3> zones) {
+        HydroProblem problem = hydro_problem(name, dimension);
+        problem.box.zones = zones;
+        return Discretisation(problem, order, quad_box(problem.box)).velocity_mass;
+    }
+
+    std::random_device::result_type seed_ = std::random_device{}();
+    std::mt19937_64 random_{seed_};
+    DiskCache cache_{test::kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_backend("cpu", cache_);
+};
+
+TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByElements) {
+    expect_same_digits(system_of("taylor-green", 3, 2, {2, 3, 2}), MassForm::elements, 65536);
+}
+
+// More rows than the block's threads keep.
+TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesOnLargeMeshes) {
+    expect_same_digits(system_of("sedov", 2, 4, {13, 12, 1}), test::drawn(std::vector{MassForm::elements, MassForm::rows}, 1).front(), 0);
+}
+
+TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {
+    expect_same_digits(system_of("triple-point", 2, 2, {7, 3, 1}), MassForm::rows, 65536);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
 // The text for GPUs, on the processor in several blocks, against that for processors.
 TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     SCOPED_TRACE(seed_);
-    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 11, all_rows = 5000, shares = 20, dots_of_share = 8, words = 10;
+    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 11, all_rows = 5000, shares = 20, dots_of_share = 8, words = 11;
     std::array<KernelSource, 2> sources{RankMassKernels::source(Target::cpu, components), RankMassKernels::source(Target::cuda, components)};
     for (KernelSource& source : sources)
         for (Launch& launch : source.step) launch.grid = {blocks, 1, 1};
@@ -104,11 +104,9 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
             std::array<const void*, 13> pointers{found[0].data(), found[1].data(), held.data(),    found[2].data(), found[3].data(),
                                                  all.data(),      places.data(),   border.data(),  found[4].data(), found[5].data(),
                                                  found[6].data(), sums.data(),     found[7].data()};
-            const bool of_all = entries[step].ends_with("ed");
-            int stride = rows, own_rows = own, first = 0,
-                last = of_all                                                     ? all_rows
-                       : entries[step] == "clear" || entries[step] == "direction" ? rows
-                                                                                  : own;
+            const std::string& entry = entries[step];
+            const bool of_all = entry.ends_with("ed"), of_copies = entry == "clear" || entry == "direction" || entry == "go_on";
+            int stride = rows, own_rows = own, first = 0, last = of_all ? all_rows : of_copies ? rows : own;
             std::vector<void*> arguments;
             for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
             arguments.insert(arguments.end(), {&stride, &own_rows, &first, &last});
@@ -132,7 +130,7 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
 TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
     SCOPED_TRACE(seed_);
     constexpr int components = 3, all_rows = 70000, shares = 69, ranks = 3, rank = 1, flags = 7, data = 16, epoch = 5, dots_of_share = 32,
-                  scalars = 10;
+                  scalars = RankMassKernels::words, stepped_first = 50, stepped_last = 3000, stride = 3500;
     const auto emulated = [](KernelSource source) {
         for (Launch& launch : source.step)
             if (launch.entry.ends_with("ed") && launch.grid[0] == 1) launch.grid = {components, 1, 1};
@@ -140,7 +138,7 @@ TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
         return test::emulated(source);
     };
     const KernelSource plain = emulated(RankMassKernels::source(Target::cuda, components)),
-                       sharing = emulated(RankMassKernels::sharing_source(components));
+                       sharing = emulated(RankMassKernels::sharing_source(components, components * RankMassKernels::lane_groups + 2));
     const auto loaded = [&](const KernelSource& source) {
         const CompileOutcome outcome = backend_->compiler().compile(source);
         EXPECT_TRUE(outcome.ok) << outcome.code.log;
@@ -165,8 +163,8 @@ TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
     for (std::size_t step = 0; step < 3; ++step) {
         std::vector<double> expected = first_scalars, found = first_scalars;
         const double* const none = nullptr;
-        run(*module, plain.step[6 + step], {none, none, none, none, none, all.data(), places.data(), none, none, none, none, none, expected.data()},
-            {0, 0, 0, all_rows});
+        run(*module, plain.step[RankMassKernels::started_step + step],
+            {none, none, none, none, none, all.data(), places.data(), none, none, none, none, none, expected.data()}, {0, 0, 0, all_rows});
         std::array<std::vector<double>, ranks> memory;
         std::array<const void*, ranks> boxes{};
         const auto flag = [&](std::size_t of, int from) { return reinterpret_cast<unsigned*>(memory[of].data()) + flags + from; };
@@ -181,11 +179,22 @@ TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
         const std::vector<double> own(all.begin() + begin, all.begin() + begin + count);
         std::vector<double> of_groups(components * 8, 0);
         unsigned done = 0, groups_done = 0;
+        // The solution's step: behind products by the step that was taken, along the last
+        // direction; behind residuals by that of now.
+        const std::vector<double> last_direction = random_words(components * stride), direction = random_words(components * stride);
+        std::vector<double> x = random_words(components * stride), stepped = x;
+        for (int c = 0; c < components && step > 0; ++c)
+            for (std::size_t row = stepped_first; row < stepped_last; ++row) {
+                const std::size_t at = static_cast<std::size_t>(c) * stride + row;
+                const auto word = static_cast<std::size_t>((step == 1 ? RankMassKernels::taken : RankMassKernels::alpha) * components + c);
+                stepped[at] = std::fma(first_scalars[word], (step == 1 ? last_direction : direction)[at], x[at]);
+            }
         run(*sharing_module, sharing.step[step],
-            {none, none, none, none, none, memory[rank].data() + data / 2, places.data(), none, none, none, none, own.data(), found.data(),
-             boxes.data(), &done, of_groups.data(), &groups_done},
-            {0, 0, 0, all_rows, 2 * count, ranks, rank, data + 2 * begin, flags, epoch});
+            {none, none, none, none, last_direction.data(), memory[rank].data() + data / 2, places.data(), none, x.data(), none, direction.data(),
+             own.data(), found.data(), boxes.data(), &done, of_groups.data(), &groups_done},
+            {stride, 0, 0, all_rows, 2 * count, ranks, rank, data + 2 * begin, flags, epoch, stepped_first, stepped_last});
         EXPECT_EQ(found, expected) << step;
+        EXPECT_EQ(x, stepped) << step;
         EXPECT_NE(found, first_scalars);
         EXPECT_EQ(done + groups_done, 0U);
         for (std::size_t of = 0; of < ranks; ++of) {
@@ -202,7 +211,7 @@ TEST_F(RankMassSolverTest, KernelsCompileForGpus) {
     } catch (const Error& error) {
         GTEST_SKIP() << error.what();
     }
-    for (const KernelSource& source : {RankMassKernels::source(Target::cuda, 3), RankMassKernels::sharing_source(3)}) {
+    for (const KernelSource& source : {RankMassKernels::source(Target::cuda, 3), RankMassKernels::sharing_source(3, 132)}) {
         const CompileOutcome outcome = nvrtc->compile(source);
         EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
     }

@@ -170,6 +170,20 @@ TEST(CudaModule, PassesTheLaunchOnAsItIs) {
     EXPECT_EQ(launch.stream, &stream);
 }
 
+TEST(CudaModule, LaunchesBlocksThatMayWaitForEachOtherOrRefuses) {
+    FakeMachine machine;
+    auto backend = machine.backend();
+    auto module = machine.module(*backend);
+    const int entry = module->entry("something");
+    module->launch_together(entry, {132, 2, 1}, {1024, 1, 1}, 99, {}, nullptr);
+    EXPECT_EQ(machine.state().calls.back(), "cuLaunchCooperativeKernel");
+    ASSERT_EQ(machine.state().launches.size(), 1u);
+    EXPECT_THAT(machine.state().launches[0].grid, ElementsAre(132, 2, 1));
+    EXPECT_EQ(machine.state().launches[0].shared_bytes, 99u);
+    EXPECT_THAT(error_of([&] { module->launch_together(entry, {265, 1, 1}, {32, 1, 1}, 0, {}, nullptr); }), HasSubstr("grid 265 x 1 x 1"));
+    EXPECT_THAT(machine.state().launches, testing::SizeIs(1));
+}
+
 TEST(CudaModule, AsksForLargeSharedMemoryOncePerEntry) {
     FakeMachine machine;
     auto backend = machine.backend();

@@ -173,6 +173,7 @@ HONE_NVML_FUNCTIONS(HONE_CHECK_NVML)
 HONE_NVML_FURTHER_FUNCTIONS(HONE_CHECK_NVML)
 static_assert(nvml_success == NVML_SUCCESS && nvml_clock_sm == NVML_CLOCK_SM && nvml_clock_memory == NVML_CLOCK_MEM);
 static_assert(nvml_temperature_gpu == NVML_TEMPERATURE_GPU);
+static_assert(nvml_peers_by_nvlink == NVML_P2P_CAPS_INDEX_NVLINK && nvml_most_links == NVML_NVLINK_MAX_LINKS);
 #endif
 
 }  // namespace

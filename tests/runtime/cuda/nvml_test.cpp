@@ -40,12 +40,26 @@ TEST(DeviceMonitor, ReadsEnergyAndPowerAtTheMomentWhereTheDeviceTellsThem) {
     EXPECT_EQ(monitor.instant_watts(), std::nullopt);
 }
 
+TEST(DeviceMonitor, SaysWhatLeadsToAnotherDevice) {
+    FakeMachine machine;
+    const DeviceMonitor monitor(0, FakeMachine::candidates());
+    EXPECT_EQ(monitor.place(), "0000:01:00.0");
+    EXPECT_EQ(monitor.link_to("0000:02:00.0"), "") << "a device that it does not know";
+    machine.nvml().knows_second = true;
+    EXPECT_EQ(monitor.link_to("0000:02:00.0"), "PCIe");
+    machine.nvml().links = 1;
+    EXPECT_EQ(monitor.link_to("0000:02:00.0"), "NVLink, 1 link");
+    machine.nvml().links = 18;
+    EXPECT_EQ(monitor.link_to("0000:02:00.0"), "NVLink, 18 links");
+}
+
 void expect_nothing(const DeviceMonitor& monitor, const char* why) {
     EXPECT_THAT(monitor.missing(), HasSubstr(why));
     const DeviceReading reading = monitor.read();
     EXPECT_FALSE(reading.power_watts || reading.sm_megahertz || reading.memory_megahertz || reading.temperature_celsius);
     EXPECT_TRUE(reading.throttle_reasons.empty());
     EXPECT_FALSE(monitor.total_joules() || monitor.instant_watts());
+    EXPECT_EQ(monitor.link_to("0000:01:00.0"), "");
 }
 
 TEST(DeviceMonitor, ReadsNothingWhereSomethingIsMissing) {

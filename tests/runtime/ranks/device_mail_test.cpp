@@ -264,7 +264,7 @@ TEST_P(ConcurrentEdges, TravelWhileTheInteriorIsComputed) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Concurrent, ConcurrentEdges, ::testing::Values("beside", "before", "ahead"));
+INSTANTIATE_TEST_SUITE_P(Concurrent, ConcurrentEdges, ::testing::Values("beside", "before", "ahead", "serial"));
 
 // What every device has of all ranks, round by round, while hosts wait for no device.
 TEST_F(ConcurrentDeviceMail, GathersTheWordsOfAllDevices) {

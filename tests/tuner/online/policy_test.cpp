@@ -154,6 +154,8 @@ TEST(OnlinePolicy, WithNoiseItEndsCloseToTheBestAndSavesTime) {
         for (int i = 0; i < 40 && !simulation.policy.progress().settled; ++i) simulation.run(2500);
         const OnlineProgress progress = simulation.policy.progress();
         EXPECT_TRUE(progress.settled);
+        EXPECT_EQ(progress.first_adopted > 0, progress.adopted > 0);
+        EXPECT_LE(progress.first_adopted, progress.steps);
         EXPECT_LE(landscape.cost(progress.incumbent), 1.03 * best_of(landscape));
         const double without = landscape.cost(progress.first) * static_cast<double>(progress.steps);
         // What the first configuration would have taken goes by a product of ratios, one for each

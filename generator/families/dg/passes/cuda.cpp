@@ -68,8 +68,11 @@ constexpr std::array way_flags{"tile",
                                "neighbours_copied",
                                "prefetches",
                                "by_parity",
+                               "single_parity",
+                               "double_parity",
                                "faces_by_parity",
                                "padded_places",
+                               "padded_columns",
                                "faces_apart",
                                "fluxes_lifted",
                                "residual_ahead",
@@ -99,6 +102,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"prefetches", used.contains("prefetches")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
+                {"double_parity", used.contains("double_parity")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
@@ -169,12 +173,13 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
         }
     }
     Block constants = shape_constants(shape);
-    source.text = render("dg/passes/kernel.cu",
-                         {{"banner", pass_banner(plan, Target::cuda)},
-                          {"constants", constants.append(way.constants(plan))},
-                          {"face_node", plan.any(&Pass::surface) ? face_node_table(shape, "__device__ const") : Block()},
-                          {"entries", entries}},
-                         kernel_flags(shape, used));
+    source.text =
+        render("dg/passes/kernel.cu",
+               {{"banner", pass_banner(plan, Target::cuda)},
+                {"constants", constants.append(way.constants(plan))},
+                {"face_node", plan.any(&Pass::surface) && !used.contains("double_parity") ? face_node_table(shape, "__device__ const") : Block()},
+                {"entries", entries}},
+               kernel_flags(shape, used));
     return std::move(source);
 }
 

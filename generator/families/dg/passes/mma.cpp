@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/operands.hpp"
@@ -18,8 +19,9 @@ struct Tasks {
     int nodes_padded;
     bool amplitudes;         // LIFT takes these, face by face, and fields are copied past the registers
     bool neighbours_copied;  // into the place of the fluxes
-    bool by_parity;
+    bool double_parity, by_parity;
     PartTiles part_tiles;
+    DoubleFaceColumns face_columns;
     Operands operands;
 
     Tasks(const Shape& shape, const Config& config)
@@ -28,12 +30,18 @@ struct Tasks {
           nodes_padded(round_up(shape.nodes, mma_nodes)),
           amplitudes(config.has("lift", "amplitudes")),
           neighbours_copied(config.has("gathers", "copies")),
-          by_parity(config.has("basis", "parity")),
+          double_parity(config.has("basis", "double_parity")),
+          by_parity(double_parity || config.has("basis", "parity")),
           operands(shape, mma_columns, amplitudes) {
         if (!by_parity) return;
-        part_tiles = PartTiles(Parity::of(shape.reference()), mma_nodes, mma_columns);
+        part_tiles = double_parity ? PartTiles(DoubleParity::of(shape.reference()), mma_nodes, mma_columns)
+                                   : PartTiles(Parity::of(shape.reference()), mma_nodes, mma_columns);
         nodes_padded = part_tiles.rows();
         operands.set_field_columns(part_tiles.columns(), mma_columns);
+        if (!double_parity) return;
+        face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), mma_columns);
+        operands.face_columns = face_columns.all();
+        operands.set_flux_columns(shape.faces * operands.face_columns, mma_columns);
     }
 
     int column_groups() const { return std::max(1, elements_per_block / (mma_elements * groups_per_warp)); }
@@ -64,7 +72,7 @@ std::optional<std::string> task_violation(const Config& config) {
 std::optional<std::string> fluxes_violation(const Config& config) {
     if (config.has("lift", "amplitudes")) return std::nullopt;
     if (config.has("gathers", "copies")) return "fluxes are made from values in registers";
-    if (config.has("basis", "parity")) return "even and odd parts are for amplitudes";
+    if (!config.has("basis", "nodal")) return "even and odd parts are for amplitudes";
     return std::nullopt;
 }
 
@@ -82,7 +90,7 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     if (fuses_all(passes)) {
         Tunable gathers = gathers_tunable();
         gathers.former = Value("loads");
-        form.tunables.insert(form.tunables.end(), {lift_tunable(), std::move(gathers), basis_tunable()});
+        form.tunables.insert(form.tunables.end(), {lift_tunable(), std::move(gathers), basis_tunable(shape.dimension == 3)});
         form.safe.insert(form.safe.end(), {{"lift", "fluxes"}, {"gathers", "loads"}, {"basis", "nodal"}});
     }
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
@@ -117,11 +125,14 @@ Block mma_constants(const Plan& plan) {
                tasks.groups_per_warp);
     block.line("constexpr int node_tiles = {}, column_groups = {};", tasks.nodes_padded / mma_nodes, tasks.column_groups());
     block.line("constexpr int flux_steps = {};  // of 8 columns of LIFT", tasks.operands.flux_columns / mma_columns);
-    if (tasks.by_parity)
+    if (tasks.double_parity)
+        block.append(double_part_constants(plan.shape, tasks.part_tiles)).append(double_face_part_constants(plan.shape, mma_columns));
+    else if (tasks.by_parity)
         block.append(part_constants(plan.shape, tasks.part_tiles));
     else if (plan.any(&Pass::volume))
         block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
-    if (tasks.amplitudes) block.append(field_width_constant(plan.shape, tasks.operands)).append(frame_constants(plan.shape, tasks.operands));
+    if (tasks.amplitudes && !tasks.double_parity) block.append(field_width_constant(plan.shape, tasks.operands));
+    if (tasks.amplitudes) block.append(frame_constants(plan.shape, tasks.operands));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
 }
@@ -149,10 +160,38 @@ TableSpec part_fragments_of_lift(const Shape& shape, const Tasks& tasks) {
     });
 }
 
+// Adds a part of a table that has several.
+void add_fragments(TableSpec& table, const TableSpec& part) {
+    table.contents.insert(table.contents.end(), part.contents.begin(), part.contents.end());
+    table.words = static_cast<std::int64_t>(table.contents.size());
+}
+
+// D and LIFT, in the order of double_part_derivatives and double_part_lift.
+void add_double_part_operators(Plan& plan, const Tasks& tasks) {
+    const Shape& shape = plan.shape;
+    const ReferenceElement& element = shape.reference();
+    const PartTiles& tiles = tasks.part_tiles;
+    TableSpec derivatives{"D", 0, {}}, lift{"LIFT", 0, {}};
+    for (int kind = 0; kind < 4; ++kind) {
+        for (int along = 0; along < 3; ++along)
+            add_fragments(derivatives, fragment_table("", shape, 1, tiles.rows_of(kind), tiles.columns_of(kind ^ along), [&](int, int n, int c) {
+                              return DoubleParity::of(element).derivative(element, along, kind, n, c);
+                          }));
+        for (int pair = 0; pair < 2; ++pair)
+            add_fragments(lift, fragment_table("", shape, 1, tiles.rows_of(kind), tasks.face_columns.count(kind, pair),
+                                               [&](int, int n, int c) { return double_part_lift_entry(element, pair, kind, n, c); }));
+    }
+    plan.source.tables.insert(plan.source.tables.begin(), std::move(derivatives));
+    plan.source.tables.push_back(std::move(lift));
+    const double lifted = amplitudes_of(shape) * (static_cast<double>(tasks.face_columns.pairs(tiles)) / shape.fields + shape.faces * tiles.rows());
+    plan.source.executed_operations = pass_operations(plan, product_terms(shape) * tiles.pairs(plan.own_algebra()), product_terms(shape) * lifted);
+}
+
 void add_mma_operators(Plan& plan) {
     const Shape& shape = plan.shape;
     const Tasks tasks(shape, plan.config);
     std::vector<TableSpec>& tables = plan.source.tables;
+    if (tasks.double_parity) return add_double_part_operators(plan, tasks);
     if (tasks.by_parity) {
         tables.insert(tables.begin(), part_fragments_of_derivatives(shape, tasks.part_tiles));
         tables.push_back(part_fragments_of_lift(shape, tasks));
@@ -181,12 +220,13 @@ Block places_of_matrix_units(const Plan& plan, const Tasks& tasks, const Pass& p
                         tasks.out_words(plan.shape), factor_words(plan.shape, plan.config, tasks.elements_per_block, parts));
 }
 
-Block products_of_matrix_units(const Algebra& algebra) {
+// Of all derivatives, or of the one that `along` names.
+Block products_of_matrix_units(const Algebra& algebra, bool one_derivative = false) {
     Block block;
     for (const Product& product : algebra.products) {
         const std::string field = fmt::format("u[{}]", product.field);
-        block.line("multiply_add(derivative[{}][c], d[{}], {});", product.accumulator, product.derivative,
-                   product.sign > 0 ? field : "negated(" + field + ")");
+        block.line("{}multiply_add(derivative[{}][c], d[{}], {});", one_derivative ? fmt::format("if (along == {}) ", product.derivative) : "",
+                   product.accumulator, product.derivative, product.sign > 0 ? field : "negated(" + field + ")");
     }
     return block;
 }
@@ -214,8 +254,15 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
     text.holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unrolled_steps")));
     if (!pass.volume) return text;
     if (tasks.by_parity) {
-        text.flags.insert("by_parity");
+        text.flags.insert({"by_parity", tasks.double_parity ? "double_parity" : "single_parity"});
         text.flags.erase("transforms_behind_fluxes");
+    }
+    if (tasks.double_parity) {
+        text.flags.insert("faces_by_parity");
+        if (tasks.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
+        if (tasks.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
+        text.holes.emplace_back("products", products_of_matrix_units(plan.own_algebra(), true));
+    } else if (tasks.by_parity) {
         text.holes.emplace_back("products", products_of_matrix_units(products_by_parity(plan.own_algebra(), false)));
         text.holes.emplace_back("changing_products", products_of_matrix_units(products_by_parity(plan.own_algebra(), true)));
     } else {

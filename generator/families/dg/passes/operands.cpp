@@ -49,17 +49,33 @@ Block node_table(const char* name, const std::vector<int>& nodes) {
     return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
 }
 
+Block padded_constants(const std::vector<int>& places) {
+    Block block;
+    block.line("constexpr int padded_places = {};  // of a row of amplitudes, where no point is", places.size());
+    return block.append(node_table("padded_place", places));
+}
+
 }  // namespace
 
+int PartTiles::words_of_derivatives() const {
+    int all = 0;
+    for (int kind = 0; kind < 4; ++kind)
+        for (int along = 0; along < 3; ++along) all += rows_of(kind) * columns_of(kind ^ along);
+    return all;
+}
+
 double PartTiles::pairs(const Algebra& algebra) const {
+    if (mixed_rows > 0) return words_of_derivatives() / 3.0;  // each derivative has as many of the products
     const double same = even_rows * even_columns + odd_rows * odd_columns, other = even_rows * odd_columns + odd_rows * even_columns;
     const auto changing = static_cast<double>(products_by_parity(algebra, true).products.size()), all = static_cast<double>(algebra.products.size());
     return ((all - changing) * same + changing * other) / all;
 }
 
-Tunable basis_tunable() {
-    return {"basis", "what D and LIFT work on: nodal values, or their even and odd parts under the element's reflection that swaps r and s",
-            words({"nodal", "parity"}), Value("nodal")};
+Tunable basis_tunable(bool doubled) {
+    return {"basis",
+            "what D and LIFT work on: nodal values, or their even and odd parts under the reflection of the element that swaps r and s (parity), or "
+            "under that and the one that swaps a tetrahedron's other two vertices (double_parity)",
+            doubled ? words({"nodal", "parity", "double_parity"}) : words({"nodal", "parity"}), Value("nodal")};
 }
 
 Block part_constants(const Shape& shape, const PartTiles& tiles) {
@@ -107,10 +123,7 @@ int FaceParts::count(bool is_odd) const {
 
 Block face_part_constants(const FaceParts& parts) {
     Block block = node_table("point_place", parts.place);
-    if (!parts.padded.empty()) {
-        block.line("constexpr int padded_places = {};  // of a row of amplitudes, where no point is", parts.padded.size());
-        block.append(node_table("padded_place", parts.padded));
-    }
+    if (!parts.padded.empty()) block.append(padded_constants(parts.padded));
     std::string text;
     for (const bool odd : {false, true}) {
         std::string faces;
@@ -143,6 +156,93 @@ TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step) {
                 for (int row = 0; row < tiles.rows(odd); ++row) table.contents.push_back(there ? parity.part(nodal, row, odd) : 0);
             }
         }
+    table.words = static_cast<std::int64_t>(table.contents.size());
+    return table;
+}
+
+int DoubleFaceColumns::words(const PartTiles& tiles) const {
+    int all = 0;
+    for (int kind = 0; kind < 4; ++kind) all += tiles.rows_of(kind) * (count(kind, 0) + count(kind, 1));
+    return all;
+}
+
+Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
+    const DoubleParity& parity = DoubleParity::of(shape.reference());
+    std::vector<int> rows, padded;
+    std::string images;
+    int column = 0;
+    for (int kind = 0; kind < 4; ++kind) {
+        for (int i = 0; i < tiles.columns_of(kind); ++i, ++column)
+            if (i >= parity.count(kind)) padded.push_back(column);
+        for (int row = 0; row < tiles.rows_of(kind); ++row)
+            rows.push_back(row < parity.count(kind) ? parity.orbit(kind, row)[static_cast<std::size_t>(kind)] : -1);
+    }
+    for (const auto& orbit : parity.orbits) images += fmt::format("{}{{{{{}}}}}", images.empty() ? "" : ", ", fmt::join(orbit, ", "));
+    Block block;
+    block.line("constexpr int even_parts = {}, mixed_parts = {}, odd_parts = {}, paired_parts = mixed_parts - odd_parts;", parity.count(0),
+               parity.count(1), parity.count(3));
+    block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
+               tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
+    block.line("__device__ const Images images[even_parts] = {{{}}};", images);
+    if (!padded.empty()) block.line("constexpr int padded_columns = {};  // of a row of fields, where no part is", padded.size());
+    if (!padded.empty()) block.append(node_table("padded_column", padded));
+    return block.append(node_table("row_node", rows));
+}
+
+Block double_face_part_constants(const Shape& shape, int step) {
+    const DoubleFaceParity& faces = DoubleFaceParity::of(shape.reference());
+    const DoubleFaceColumns columns(faces, step);
+    std::vector<int> places(static_cast<std::size_t>(shape.face_points())), padded;
+    for (int face = 0; face < shape.faces; ++face) {
+        const auto put = [&](const std::vector<int>& points, int begin, int end) {
+            for (const int point : points) places[static_cast<std::size_t>(face * shape.face_nodes + point)] = begin++;
+            while (begin < end) padded.push_back(begin++);
+        };
+        const int begin = face * columns.all();
+        put(faces.first[static_cast<std::size_t>(face)], begin, begin + columns.even);
+        put(faces.second[static_cast<std::size_t>(face)], begin + columns.even, begin + columns.all());
+    }
+    std::string points;
+    for (int point = 0; point < shape.face_points(); ++point) {
+        const int face = point / shape.face_nodes;
+        points += fmt::format("{}{{{}, {}, {}}}", points.empty() ? "" : ", ",
+                              shape.reference().face_mask[static_cast<std::size_t>(face)][static_cast<std::size_t>(point % shape.face_nodes)],
+                              places[static_cast<std::size_t>(point)], face);
+    }
+    Block block;
+    block.line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
+    if (!padded.empty()) block.append(padded_constants(padded));
+    return block.line("constexpr int even_face_columns = {}, odd_face_columns = {}, odd_points = {};", columns.even, columns.odd, faces.odd());
+}
+
+TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles) {
+    const DoubleParity& parity = DoubleParity::of(shape.reference());
+    TableSpec table{"D", 0, {}};
+    for (int kind = 0; kind < 4; ++kind)
+        for (int along = 0; along < 3; ++along)
+            for (int column = 0; column < tiles.columns_of(kind ^ along); ++column)
+                for (int row = 0; row < tiles.rows_of(kind); ++row)
+                    table.contents.push_back(parity.derivative(shape.reference(), along, kind, row, column));
+    table.words = static_cast<std::int64_t>(table.contents.size());
+    return table;
+}
+
+double double_part_lift_entry(const ReferenceElement& element, int pair, int kind, int row, int column) {
+    // Odd parts of points are differences of `first` and `second`.
+    const DoubleFaceParity& faces = DoubleFaceParity::of(element);
+    if (column >= ((kind >> pair & 1) != 0 ? faces.odd() : faces.even())) return 0;
+    const int point = faces.first[static_cast<std::size_t>(pair)][static_cast<std::size_t>(column)];
+    return DoubleParity::of(element).part([&](int node) { return element.lift(node, pair * element.face_nodes() + point); }, row, kind);
+}
+
+TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step) {
+    const DoubleFaceColumns columns(DoubleFaceParity::of(shape.reference()), step);
+    TableSpec table{"LIFT", 0, {}};
+    for (int kind = 0; kind < 4; ++kind)
+        for (int pair = 0; pair < 2; ++pair)
+            for (int column = 0; column < columns.count(kind, pair); ++column)
+                for (int row = 0; row < tiles.rows_of(kind); ++row)
+                    table.contents.push_back(double_part_lift_entry(shape.reference(), pair, kind, row, column));
     table.words = static_cast<std::int64_t>(table.contents.size());
     return table;
 }
@@ -202,11 +302,11 @@ Block field_width_constant(const Shape& shape, const Operands& operands) {
                         std::gcd(std::gcd(shape.nodes, operands.field_row), shape.vector_width()));
 }
 
-Block register_products(const Algebra& algebra, const std::string& coefficient) {
+Block register_products(const Algebra& algebra, const std::string& coefficient, bool one_derivative) {
     Block block;
     for (const Product& product : algebra.products)
-        block.line("derivative[{}][r][c] {} d[{}][{}] * u[{}][c][j];", product.accumulator, product.sign > 0 ? "+=" : "-=", product.derivative,
-                   coefficient, product.field);
+        block.line("{}derivative[{}][r][c] {} d[{}][{}] * u[{}][c][j];", one_derivative ? fmt::format("if (along == {}) ", product.derivative) : "",
+                   product.accumulator, product.sign > 0 ? "+=" : "-=", product.derivative, coefficient, product.field);
     return block;
 }
 

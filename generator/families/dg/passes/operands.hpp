@@ -45,9 +45,11 @@ struct Operands {
 };
 
 /// Where D and LIFT work on even and odd parts (the tunable `basis`): their rows, padded to whole
-/// tiles, and the columns of D, to whole steps. Even parts are first.
+/// tiles, and the columns of D, to whole steps. Even parts are first. Those under two reflections
+/// have mixed ones, too, of two kinds, between the even and the odd.
 struct PartTiles {
     int even_rows = 0, odd_rows = 0, even_columns = 0, odd_columns = 0;
+    int mixed_rows = 0, mixed_columns = 0;
 
     PartTiles() = default;
     PartTiles(const Parity& parity, int tile, int step)
@@ -56,15 +58,29 @@ struct PartTiles {
           even_columns(round_up(parity.even(), step)),
           odd_columns(round_up(parity.odd(), step)) {}
 
-    int rows() const { return even_rows + odd_rows; }
-    int columns() const { return even_columns + odd_columns; }
+    PartTiles(const DoubleParity& parity, int tile, int step)
+        : even_rows(round_up(parity.count(0), tile)),
+          odd_rows(round_up(parity.count(3), tile)),
+          even_columns(round_up(parity.count(0), step)),
+          odd_columns(round_up(parity.count(3), step)),
+          mixed_rows(round_up(parity.count(1), tile)),
+          mixed_columns(round_up(parity.count(1), step)) {}
+
+    int rows() const { return even_rows + 2 * mixed_rows + odd_rows; }
+    int columns() const { return even_columns + 2 * mixed_columns + odd_columns; }
+    /// Of a kind of DoubleParity.
+    int rows_of(int kind) const { return kind == 0 ? even_rows : kind == 3 ? odd_rows : mixed_rows; }
+    int columns_of(int kind) const { return kind == 0 ? even_columns : kind == 3 ? odd_columns : mixed_columns; }
     int rows(bool odd) const { return odd ? odd_rows : even_rows; }
     int columns(bool odd) const { return odd ? odd_columns : even_columns; }
+    /// Words of D with double_parity.
+    int words_of_derivatives() const;
     /// Pairs of a row and a column, weighted by the share of an algebra's products that each has.
     double pairs(const Algebra& algebra) const;
 };
 
-Tunable basis_tunable();
+/// `doubled`: with the value double_parity, where the element has two reflections.
+Tunable basis_tunable(bool doubled);
 /// For the pieces parts_of_fields and parts_of_results of dg/passes/block.cu.
 Block part_constants(const Shape& shape, const PartTiles& tiles);
 /// The products of an algebra whose derivatives change parity, or those that keep it.
@@ -96,6 +112,32 @@ Block face_part_constants(const FaceParts& parts);
 /// LIFT for even rows, then for odd ones, each column by column.
 TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step);
 
+/// Columns of LIFT for a face, with double_parity: its even points, then its odd ones, each padded
+/// to whole steps.
+struct DoubleFaceColumns {
+    int even = 0, odd = 0;
+
+    DoubleFaceColumns() = default;
+    DoubleFaceColumns(const DoubleFaceParity& faces, int step) : even(round_up(faces.even(), step)), odd(round_up(faces.odd(), step)) {}
+
+    int all() const { return even + odd; }
+    /// For rows of a kind, those of faces `pair` and `pair` + 2, which share them.
+    int count(int kind, int pair) const { return (kind >> pair & 1) != 0 ? odd : even; }
+    /// Words of LIFT, and pairs of a row and a column of all four faces.
+    int words(const PartTiles& tiles) const;
+    int pairs(const PartTiles& tiles) const { return 2 * words(tiles); }
+};
+
+/// For the pieces of the same with double_parity, and the tables D and LIFT: kind by kind of their
+/// rows, and D along each direction, LIFT for each two faces that are each other's image.
+Block double_part_constants(const Shape& shape, const PartTiles& tiles);
+Block double_face_part_constants(const Shape& shape, int step);
+TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles);
+/// LIFT at a column of faces `pair` and `pair` + 2, between points' parts and a row of a kind; 0
+/// where there is no such part.
+double double_part_lift_entry(const ReferenceElement& element, int pair, int kind, int row, int column);
+TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step);
+
 /// Words of the metric factors of a block's elements.
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);
 /// Values that a right-hand side sums up separately: fields, or the accumulators of the volume
@@ -118,9 +160,9 @@ double padded_lift(const Shape& shape, const Operands& operands, int node, int c
 Block operand_constants(const Plan& plan, const Operands& operands);
 /// For the piece dg/passes/gather.cu: values per copy of a field.
 Block field_width_constant(const Shape& shape, const Operands& operands);
-/// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and
-/// their combination with the metric factors.
-Block register_products(const Algebra& algebra, const std::string& coefficient);
+/// Products of the volume part in registers, `coefficient` the index of node r in d[along], of all
+/// derivatives or of the one that `along` names; and their combination with the metric factors.
+Block register_products(const Algebra& algebra, const std::string& coefficient, bool one_derivative = false);
 Block register_combination(const Algebra& algebra);
 /// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the
 /// nodes of a column side by side, and counts the operations that it executes, `surface_products`

@@ -9,7 +9,7 @@
 
 // A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes
 // from shared memory or the first cache feeds as many multiply-adds as in a matrix product, and
-// that two wavefronts bring what a warp loads of 16 bytes a lane. Fields, and what lies beyond the
+// that neighbouring lanes share addresses. Fields, and what lies beyond the
 // faces, are copied into shared memory past the registers.
 
 namespace hone::inline v0_1::dg {
@@ -21,9 +21,10 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, by_parity, shared_operator;
+    bool neighbours_copied, double_parity, by_parity, shared_operator;
     PartTiles part_tiles;
     int even_lift_columns = 0, odd_lift_columns = 0;
+    DoubleFaceColumns face_columns;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -36,15 +37,23 @@ struct WarpTile {
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
-          by_parity(config.has("basis", "parity")),
+          double_parity(config.has("basis", "double_parity")),
+          by_parity(double_parity || config.has("basis", "parity")),
           shared_operator(config.has("operator", "shared")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
-        part_tiles = PartTiles(Parity::of(shape.reference()), rows, unroll);
+        part_tiles =
+            double_parity ? PartTiles(DoubleParity::of(shape.reference()), rows, unroll) : PartTiles(Parity::of(shape.reference()), rows, unroll);
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
+        if (double_parity) {
+            face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), unroll);
+            operands.face_columns = face_columns.all();
+            operands.set_flux_columns(shape.faces * operands.face_columns, unroll);
+            return;
+        }
         const FaceParts faces(shape.reference(), unroll);
         even_lift_columns = faces.count(false);
         odd_lift_columns = faces.count(true);
@@ -58,6 +67,7 @@ struct WarpTile {
     std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
         if (!shared_operator) return 0;
         std::int64_t words = 0;
+        if (double_parity) return (parts.volume ? part_tiles.words_of_derivatives() : 0) + (parts.surface ? face_columns.words(part_tiles) : 0);
         for (const bool odd : {false, true}) {
             const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
             const int lifted = parts.surface ? (odd ? odd_lift_columns : even_lift_columns) : 0;
@@ -112,7 +122,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.safe.push_back({"gathers", "loads"});
     }
     if (has_volume(passes)) {
-        form.tunables.push_back(basis_tunable());
+        form.tunables.push_back(basis_tunable(shape.dimension == 3));
         form.tunables.push_back(
             {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
         form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
@@ -121,12 +131,12 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     Tunable copies = copy_tunable();
     copies.values = wide_copies(shape);
     Tunable residency = residency_tunable(shape, limits);
-    residency.values = numbers({1, 2, 3});
+    residency.values = numbers({1, 2, 3, 4, 6});
     form.tunables.insert(form.tunables.end(),
                          {elements_per_block_tunable(numbers({4, 8, 16, 32})),
                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", low ? numbers({2, 4}) : numbers({2, 4, 8})},
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
+                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({1, 2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
                           std::move(copies),
                           std::move(residency)});
@@ -176,9 +186,11 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
-    if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
-    if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
-    if (tile.by_parity && plan.any(&Pass::surface)) block.append(face_part_constants(FaceParts(shape.reference(), tile.unroll)));
+    if (plan.any(&Pass::volume) && !tile.double_parity) block.append(field_width_constant(shape, tile.operands));
+    if (tile.by_parity) block.append(tile.double_parity ? double_part_constants(shape, tile.part_tiles) : part_constants(shape, tile.part_tiles));
+    if (tile.by_parity && plan.any(&Pass::surface))
+        block.append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
+                                        : face_part_constants(FaceParts(shape.reference(), tile.unroll)));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -200,7 +212,8 @@ TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
 
 // Products with each field at a node for LIFT, as products_of_amplitudes counts them.
 double part_lift_products(const Shape& shape, const WarpTile& tile) {
-    const double columns = tile.part_tiles.even_rows * tile.even_lift_columns + tile.part_tiles.odd_rows * tile.odd_lift_columns;
+    const double columns = tile.double_parity ? tile.face_columns.pairs(tile.part_tiles)
+                                              : tile.part_tiles.even_rows * tile.even_lift_columns + tile.part_tiles.odd_rows * tile.odd_lift_columns;
     return amplitudes_of(shape) * (columns / shape.fields + static_cast<double>(shape.faces) * tile.nodes_padded);
 }
 
@@ -208,8 +221,11 @@ void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
-        tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
-        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile.part_tiles, tile.unroll));
+        tables.insert(tables.begin(),
+                      tile.double_parity ? double_part_derivatives(plan.shape, tile.part_tiles) : part_derivatives(plan.shape, tile.part_tiles));
+        if (plan.any(&Pass::surface))
+            tables.push_back(tile.double_parity ? double_part_lift(plan.shape, tile.part_tiles, tile.unroll)
+                                                : part_lift(plan.shape, tile.part_tiles, tile.unroll));
         plan.source.executed_operations = pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
         return;
     }
@@ -244,8 +260,15 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         text.flags.insert("by_parity");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (pass.surface) text.flags.insert("faces_by_parity");
-        if (pass.surface && !FaceParts(plan.shape.reference(), tile.unroll).padded.empty()) text.flags.insert("padded_places");
+        text.flags.insert(tile.double_parity ? "double_parity" : "single_parity");
+        if (pass.surface && tile.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
+        if (tile.double_parity) {
+            if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
+            text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient, true));
+            text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
+            return text;
+        }
         text.holes.emplace_back("products", register_products(products_by_parity(covariant(plan.shape), false), coefficient));
         text.holes.emplace_back("changing_products", register_products(products_by_parity(covariant(plan.shape), true), coefficient));
     } else {

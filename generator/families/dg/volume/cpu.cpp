@@ -162,14 +162,14 @@ std::vector<Assignment> safe_vectors(const Shape& shape, const Limits& limits) {
     return assigned(lanes, per_tile, per_block);
 }
 
-// The one form.
 FormSpace vector_form(const Shape& shape, const Limits& limits) {
     const bool f32 = shape.precision == Precision::f32;
     FormSpace form{.name = "vector",
                    .help = "vectors of neighbouring nodes, tiles of which accumulate in registers",
                    .tunables = {algebra_tunable(),
                                 fields_per_pass(shape),
-                                {"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+                                {"lanes", "words of a vector: neighbouring nodes (vector), or neighbouring elements (elements)",
+                                 f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
                                 {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},
                                 {"elements_per_tile", "elements accumulated at a time", numbers({1, 2, 4})},
                                 {"elements_per_block", "elements whose fields are kept in cache", numbers({4, 8, 16, 32, 64})},
@@ -184,8 +184,9 @@ FormSpace vector_form(const Shape& shape, const Limits& limits) {
 }  // namespace
 
 Forms cpu_forms(const Problem& problem, const Limits& limits) {
-    return {{{.space = vector_form(Shape(problem), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }}},
-            "vector"};
+    return {{{.space = vector_form(Shape(problem), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }},
+             elements_form(problem, limits)},
+            "elements"};
 }
 
 }  // namespace hone::inline v0_1::dg

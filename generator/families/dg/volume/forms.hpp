@@ -17,6 +17,8 @@ using Resources = BlockResources;
 
 Forms cuda_forms(const Problem& problem, const Limits& limits);
 Forms cpu_forms(const Problem& problem, const Limits& limits);
+/// Processors: neighbouring elements are the lanes of vectors.
+Form elements_form(const Problem& problem, const Limits& limits);
 
 /// CUDA, low orders: a thread owns half of an element, the operator stands in the code.
 Form element_form(const Problem& problem);

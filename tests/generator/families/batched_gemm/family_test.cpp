@@ -164,7 +164,7 @@ TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {
     };
     for (const char* few_rows : {"b=shared m=1 n=49 k=2", "b=shared m=3 n=192 k=27", "b=shared m=3 n=400 k=27"})
         EXPECT_EQ(safe(few_rows).word("form"), "stream") << few_rows;
-    const Config thin = safe("form=tn b=shared m=1 n=256 k=303");
+    const Config thin = safe("form=tn b=shared m=1 n=12 k=303");
     EXPECT_EQ(thin.word("form"), "mma") << "no stream: B is more than registers hold";
     EXPECT_EQ(thin.integer("matrices_per_block"), 16) << "rows enough for matrix units";
     EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1) << "each has its own B";
@@ -173,6 +173,17 @@ TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {
     for (const char* padded : {"b=shared m=12 n=474 k=100", "b=shared m=1 n=300 k=303", "b=shared m=82 n=83 k=484"})
         EXPECT_EQ(safe(padded).word("tiling"), "rows") << padded;
     EXPECT_EQ(safe("b=shared m=128 n=83 k=484").word("tiling"), "matrices") << "no row is padding";
+    EXPECT_EQ(safe("form=tn b=shared m=29 n=27 k=134").integer("block_m"), 128) << "a long B is read for rows of many products";
+    EXPECT_EQ(safe("b=shared m=30 n=42 k=40").word("tiling"), "matrices") << "a short B stays";
+}
+
+TEST(BatchedSpace, TilesAreHigherThanAMatrixOnlyWhereTheyHaveRowsOfOthers) {
+    const Problem problem = parse("batched_gemm b=shared m=7 n=300 k=60 batch=9");
+    const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));
+    const auto rejected = [&](const std::string& text) { return space.check(space.parse("form=mma,block_n=128,min_blocks=1," + text)).has_value(); };
+    EXPECT_FALSE(rejected("block_m=128,warp_m=2,warp_n=8,tiling=rows"));
+    EXPECT_TRUE(rejected("block_m=128,warp_m=1,warp_n=8,stages=1,prefetch=0,tiling=matrices"));
+    EXPECT_FALSE(rejected("block_m=32,warp_m=1,warp_n=8,stages=1,prefetch=0,tiling=matrices"));
 }
 
 TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {

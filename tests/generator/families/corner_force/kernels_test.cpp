@@ -81,14 +81,15 @@ TEST_F(CornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     const char* const all_layers = "form=layered,zones_per_block=4,layers=4";
     expect_emulated("dimension=2 order=2 zones=7", all_layers);
     expect_emulated("dimension=2 order=3 precision=f32 zones=5", "form=layered,zones_per_block=2,layers=2");
+    expect_emulated("dimension=2 order=2 zones=9", "form=layered,zones_per_block=8,layers=1,derivatives=direct,point_data=async");
     expect_emulated("dimension=3 order=1 precision=f32 zones=9", "form=layered,zones_per_block=8,layers=1");
-    expect_emulated("dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=2");
+    expect_emulated("dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=2,point_data=async");
     expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3");
     expect_emulated("result=energy dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=4");
     expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,layers=2");
     expect_emulated("dimension=2 order=2 zones=7", std::string(all_layers) + ",derivatives=direct");
     expect_emulated("dimension=3 order=2 precision=f32 zones=5", "form=layered,zones_per_block=2,layers=4,derivatives=direct");
-    expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3,derivatives=direct");
+    expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3,derivatives=direct,point_data=async");
     expect_emulated("result=energy dimension=3 order=1 zones=9", "form=layered,zones_per_block=8,layers=1,derivatives=direct");
 }
 
@@ -163,6 +164,7 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=2 order=4", "form=layered,zones_per_block=2,layers=8"},
         {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=2,min_blocks=8"},
         {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=4,derivatives=direct,min_blocks=4"},
+        {"dimension=3 order=2", "form=layered,zones_per_block=1,layers=4,derivatives=direct,point_data=async,min_blocks=8"},
         {"dimension=3 order=6", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=7", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=8", "form=layered,zones_per_block=1,layers=1"},

@@ -13,6 +13,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "runtime/library.hpp"
+#include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/fe_mass/meshes.hpp"
 #include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/backend_or_skip.hpp"
@@ -53,7 +54,7 @@ class FeMassKernels : public test::KernelTest {
 
     void expect_no_digit_to_depend_on_the_configuration(const Problem& of);
 
-    Family emulated_ = test::emulated(fe_mass(), cuda_limits(90));
+    Family emulated_ = test::emulated(test::device_on_host(fe_mass()), cuda_limits(90));
 };
 
 // Kernels of one kind of problem, in both dimensions; the other kinds are drawn.
@@ -86,8 +87,9 @@ TEST_F(FeMassKernels, KernelsByThreadsEqualTheReferenceInTheEmulator) {
                              "data=vertices dimension=3 order=1 components=2 precision=f32 elements=33 nodes=60",
                              "data=vertices dimension=2 order=3 precision=f64 elements=9 nodes=100"}) {
         const Problem of = families().parse_problem(std::string("fe_mass ") + text);
-        const Config config =
-            emulated_.space(of, backend_->device().limits).parse("form=threads,elements=32,node_threads=64,corners_together=2,min_blocks=1");
+        const SearchSpace space = emulated_.space(of, backend_->device().limits);
+        const std::string staging = of.word("data") == "stored" ? one_of(",staging=registers", ",staging=async") : "";
+        const Config config = space.parse("form=threads,elements=32,node_threads=64,corners_together=2,min_blocks=1" + staging);
         expect_verified(emulated_, of, config);
         if (!test::rounds_once()) continue;
         const Family& family = families().find("fe_mass");

@@ -42,6 +42,7 @@ enum Code {
     illegal_address = 700,
     launch_out_of_resources = 701,
     peer_access_already_enabled = 704,
+    too_many_blocks = 720,
 };
 
 constexpr unsigned non_blocking = 1;
@@ -52,6 +53,7 @@ constexpr unsigned static_shared = 16 << 10;
 constexpr unsigned shared_without_opt_in = 48 << 10;
 constexpr unsigned shared_with_opt_in = 227 << 10;
 constexpr unsigned most_threads = 1024;
+constexpr unsigned resident_blocks = 264;
 
 struct Context {
     int device = 0;
@@ -348,20 +350,31 @@ EXPORTED int cuFuncSetAttribute(Function* function, int attribute, int value) {
     state().attributes_set.push_back(function->name + "=" + std::to_string(value));
     return success;
 }
-EXPORTED int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                            unsigned block_z, unsigned shared_bytes, void* stream, void** arguments, void** extra) {
-    const std::lock_guard lock(mutex);
-    if (const int code = enter_in_context("cuLaunchKernel"); code != success) return code;
+static int launch(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                  unsigned shared_bytes, void* stream, void** arguments) {
     if (state().fault != success) return state().fault;
     const unsigned own = function->has_static() ? static_shared : 0;
     const unsigned allowed = std::max(shared_without_opt_in - own, static_cast<unsigned>(function->dynamic_shared));
     const bool empty = grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0;
-    if (empty || block_x * block_y * block_z > most_threads || grid_y > 65535 || grid_z > 65535 || shared_bytes > allowed || extra != nullptr)
-        return invalid_value;
+    if (empty || block_x * block_y * block_z > most_threads || grid_y > 65535 || grid_z > 65535 || shared_bytes > allowed) return invalid_value;
     state().launches.push_back({function->name, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream});
     state().device_clock += 1;
     execute(*function, arguments, grid_x);
     return success;
+}
+EXPORTED int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                            unsigned block_z, unsigned shared_bytes, void* stream, void** arguments, void** extra) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuLaunchKernel"); code != success) return code;
+    if (extra != nullptr) return invalid_value;
+    return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments);
+}
+EXPORTED int cuLaunchCooperativeKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                                       unsigned block_z, unsigned shared_bytes, void* stream, void** arguments) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuLaunchCooperativeKernel"); code != success) return code;
+    if (grid_x * grid_y * grid_z > resident_blocks) return too_many_blocks;
+    return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments);
 }
 
 EXPORTED int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {

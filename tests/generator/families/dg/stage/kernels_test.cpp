@@ -123,6 +123,13 @@ TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
         "equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
         "form=warp_tile_whole,basis=parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,"
         "copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile_whole,basis=double_parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_"
+                    "lanes=2,unroll=2,"
+                    "copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 materials=per_element elements=9",
+                    "form=warp_tile_whole,basis=double_parity,gathers=copies,elements_per_block=16,nodes_per_thread=2,elements_per_thread=2,"
+                    "node_lanes=4,unroll=4,copy_width=4");
     expect_emulated("equation=acoustics_3d order=5 precision=f32 elements=9",
                     "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,"
                     "unroll=4,copy_width=4");
@@ -166,6 +173,11 @@ TEST_F(DgStageKernels, MatrixUnitsOnCopiedFieldsEqualTheReferenceInTheEmulator) 
 TEST_F(DgStageKernels, PartsOnMatrixUnitsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
                     "form=mma_whole,lift=amplitudes,basis=parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=13",
+                    "form=mma_whole,lift=amplitudes,basis=double_parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 arithmetic=f32_accurate materials=per_element elements=19",
+                    "form=tf32_whole,lift=amplitudes,basis=double_parity,gathers=copies,elements_per_block=16,groups_per_warp=2,unrolled_steps=1,"
+                    "copy_width=4");
     expect_emulated(
         "equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=19",
         "form=tf32_whole,lift=amplitudes,basis=parity,gathers=copies,elements_per_block=16,groups_per_warp=2,unrolled_steps=1,copy_width=4");

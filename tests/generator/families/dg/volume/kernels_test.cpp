@@ -73,8 +73,21 @@ TEST_F(DgVolumeKernels, BoundTeamEqualsTheReference) {
     limits.multiprocessors = 16;  // so that the space has every team
     Family every_team = family;
     every_team.space = [&](const Problem& of, const Limits&) { return family.space(of, limits); };
-    const Config config = family.space(problem, limits).parse("elements_per_block=4,threads=half,binding=close");
+    const Config config = family.space(problem, limits).parse("rows_per_tile=2,threads=half,binding=close");
     test::expect_verified_once(*backend_, every_team, problem, config, random_);
+}
+
+// Every form, with parts and without, at sizes below, at and beyond a vector of elements; order 1 in
+// 2D has fewer words than the widest vector.
+TEST_F(DgVolumeKernels, CpuFormsEqualTheReference) {
+    const Family& family = families().find("dg_volume");
+    for (const char* config : {"form=vector,elements_per_block=4", "basis=parity,algebra=cartesian,rows_per_tile=1", "basis=nodal,rows_per_tile=3"})
+        for (const int elements : {1, 16, 71}) {
+            const Problem problem = parse(fmt::format("equation=maxwell_3d order=3 precision=f64 elements={}", elements));
+            test::expect_verified_once(*backend_, family, problem, family.space(problem, backend_->device().limits).parse(config), random_);
+        }
+    const Problem flat = parse("equation=maxwell_2d_tm order=1 precision=f32 elements=37");
+    test::expect_verified_once(*backend_, family, flat, family.space(flat, backend_->device().limits).parse("basis=parity"), random_);
 }
 
 constexpr std::array equations{"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"};
@@ -125,6 +138,9 @@ TEST_F(DgVolumeKernels, TileFormEqualsTheReferenceInTheEmulator) {
 TEST_F(DgVolumeKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=21",
                     "form=warp_tile,basis=parity,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=4,copy_width=2");
+    expect_emulated(
+        "equation=maxwell_3d order=6 precision=f32 elements=9",
+        "form=warp_tile,basis=double_parity,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,node_lanes=4,unroll=4,copy_width=4");
     expect_emulated("equation=acoustics_3d order=5 precision=f64 elements=9",
                     "form=warp_tile,basis=parity,operator=shared,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,"
                     "copy_width=2");

@@ -1,0 +1,383 @@
+#include "examples/hydro/fused_mass_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hone::examples::hydro {
+namespace {
+
+constexpr int chunk_rows = MassKernels::chunk_rows;
+// Of dot products, as fe_mass sums them up: chunks of so many rows, dealt to so many lanes.
+constexpr int dot_rows = 32, dot_lanes = 1024;
+constexpr int dot_groups = dot_lanes / dot_rows;  // of lanes that a warp has
+
+// How rows are dealt to blocks, one to a multiprocessor: `teams` chunks at a time, `passes` times.
+// The rows of the last `kept` passes stay in registers.
+struct Plan {
+    Plan(const Limits& limits, int rows) {
+        const int chunks = (rows + chunk_rows - 1) / chunk_rows;
+        const int of_multiprocessor = (chunks + limits.multiprocessors - 1) / limits.multiprocessors;
+        teams = std::min(of_multiprocessor, most_teams);
+        blocks = std::min(limits.multiprocessors, (chunks + teams - 1) / teams);
+        passes = (chunks + blocks * teams - 1) / (blocks * teams);
+        kept = std::min(passes, most_kept);
+    }
+
+    // So that a thread has 80 registers, which hold three rows of three components.
+    static constexpr int most_teams = 3, most_kept = 3;
+
+    int teams = 1, blocks = 1, passes = 1, kept = 1;
+};
+
+// `meet`, and sums of warps.
+constexpr const char* meetings = R"cpp(
+    __device__ unsigned int meetings;
+
+    // All blocks wait here for each other, and see behind it what they stored before it. The highest bit turns when the last one comes.
+    template <typename Meanwhile>
+    DEVICE void meet(Meanwhile meanwhile) {
+        unsigned int before = 0;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            before = atomicAdd(&meetings, blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u);
+        }
+        meanwhile();
+        if (threadIdx.x == 0) {
+            while (((before ^ *(volatile unsigned int*)&meetings) & 0x80000000u) == 0) {
+            }
+            __threadfence();
+        }
+        __syncthreads();
+    }
+
+    // In pairs of neighbours; all get it.
+    DEVICE double sum_of_warp(double value) {
+        for (int joined = 1; joined < 32; joined *= 2) value += __shfl_xor_sync(0xffffffffu, value, joined);
+        return value;
+    }
+
+    // The rest of a sum over a chunk's threads: of what each of its warps has.
+    DEVICE double sum_of_warps(const double* of_warp) {
+        double pairs[chunk_rows / 32];
+#pragma unroll
+        for (int i = 0; i < chunk_rows / 32; ++i) pairs[i] = of_warp[i];
+#pragma unroll
+        for (int count = chunk_rows / 64; count > 0; count /= 2)
+#pragma unroll
+            for (int i = 0; i < count; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
+        return pairs[0];
+    }
+
+    DEVICE int row_of(int pass) {
+        const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows;
+        return ((pass * (int)gridDim.x + (int)blockIdx.x) * teams + team) * chunk_rows + lane;
+    }
+)cpp";
+
+// The part of an iteration behind p . w. `next` is the row of pass 0, product(pass, row, words)
+// gives what M p is there, `all` are the components' scalars before the step, shared by the block.
+constexpr const char* halves = R"cpp(
+    template <typename Product>
+    DEVICE void take_halves(POINTERS, int rows, Row next, Scalars* all, Product product) {
+        __shared__ double of_warp[2][teams][components][chunk_rows / 32];
+        const int chunks = (rows + chunk_rows - 1) / chunk_rows;
+        const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows, warp = lane / 32;
+        constexpr int first_kept = passes - kept;
+
+        // r -= alpha w, and r . Q r by chunks.
+        const auto take_residual = [&](int pass, double(&found)[components], double& inverse) {
+            Row own = next;
+            const int row = row_of(pass);
+            if (row < rows) product(pass, row, own.product);
+            if (pass + 1 < passes && row_of(pass + 1) < rows) load_row(q, held, r, rows, row_of(pass + 1), next);
+            double squares[components] = {};
+            if (row < rows) {
+                new_residual(own, all, found, squares);
+                for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = found[c];
+                inverse = own.inverse;
+            }
+            for (int c = 0; c < components; ++c) squares[c] = sum_of_warp(squares[c]);
+            if (lane % 32 == 0)
+                for (int c = 0; c < components; ++c) of_warp[pass % 2][team][c][warp] = squares[c];
+            __syncthreads();
+            if (threadIdx.x >= teams * components) return;
+            const int of = threadIdx.x / components, c = threadIdx.x % components, chunk = (pass * (int)gridDim.x + (int)blockIdx.x) * teams + of;
+            if (chunk < chunks) sums[(long long)c * chunks + chunk] = sum_of_warps(of_warp[pass % 2][of][c]);
+        };
+        double residual[kept][components], inverse[kept];
+#pragma unroll 1
+        for (int pass = 0; pass < first_kept; ++pass) take_residual(pass, residual[0], inverse[0]);
+#pragma unroll
+        for (int k = 0; k < kept; ++k) take_residual(first_kept + k, residual[k], inverse[k]);
+
+        // x += alpha p, p = Q r + beta p.
+        struct Step {
+            double found[components], along[components];
+        };
+        const auto load_step = [=](int row, Step& step) {
+            if (row >= rows) return;
+            for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * rows + row], step.along[c] = p[(long long)c * rows + row];
+        };
+        Step step;
+        meet([&] { load_step(row_of(first_kept), step); });
+        for (int c = team; c < components; c += teams) {
+            double sum = 0;
+#pragma unroll 8
+            for (int chunk = lane; chunk < chunks; chunk += chunk_rows) sum += __ldcg(sums + (long long)c * chunks + chunk);
+            sum = sum_of_warp(sum);
+            if (lane % 32 == 0) of_warp[0][0][c][warp] = sum;
+        }
+        __syncthreads();
+        if (threadIdx.x < components) {
+            Scalars own = all[threadIdx.x];
+            scalars_after(own, sum_of_warps(of_warp[0][0][threadIdx.x]) / rows);
+            all[threadIdx.x] = own;
+            if (blockIdx.x == 0) store_scalars(own, scalars + threadIdx.x * words);
+        }
+        __syncthreads();
+        const auto take_step = [&](int row, const Step& of, const double(&residuals)[components], double weight) {
+            if (row >= rows) return;
+            for (int c = 0; c < components; ++c) {
+                const long long at = (long long)c * rows + row;
+                x[at] = multiply_add(all[c].of[alpha], of.along[c], of.found[c]);
+                p[at] = multiply_add(all[c].of[beta], of.along[c], weight * residuals[c]);
+            }
+        };
+#pragma unroll
+        for (int k = 0; k < kept; ++k) {
+            const Step now = step;
+            if (k + 1 < kept) load_step(row_of(first_kept + k + 1), step);
+            take_step(row_of(first_kept + k), now, residual[k], inverse[k]);
+        }
+#pragma unroll 2
+        for (int pass = first_kept - 1; pass >= 0; --pass) {
+            const int row = row_of(pass);
+            double again[components] = {}, weight = 0;
+            load_step(row, step);
+            if (row < rows) {
+                weight = q[row];
+                for (int c = 0; c < components; ++c) again[c] = r[(long long)c * rows + row];
+            }
+            take_step(row, step, again, weight);
+        }
+    }
+
+#define FUSED_KERNEL extern "C" __global__ void __launch_bounds__(teams* chunk_rows, 1)
+)cpp";
+
+constexpr const char* behind_rows = R"cpp(
+    FUSED_KERNEL iterate(ARGUMENTS) {
+        __shared__ Scalars all[components];
+        const int rows = last - first;
+        Row next;
+        if (row_of(0) < rows) load_row(q, held, r, rows, row_of(0), next);
+        if (threadIdx.x < components) all[threadIdx.x] = scalars_before(scalars + threadIdx.x * words, dot[threadIdx.x]);
+        __syncthreads();
+        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, next, all,
+                    [=](int, int row, double* product) { load_product(w, rows, row, product); });
+    }
+)cpp";
+
+// Behind the text of fe_mass, whose in_sums says where elements leave what they have for a node.
+constexpr const char* behind_elements = R"cpp(
+    struct Corners {
+        const int *starts, *places;
+        const double* sums;
+        int elements;
+    };
+
+    // M p at some rows, added up as fe_mass does.
+    template <int count>
+    DEVICE void gather(const Corners& from, int rows, const int (&row)[count], double (&sum)[count][components]) {
+        int corner[count], end[count], place[count][corners_together];
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            corner[k] = end[k] = 0;
+            if (row[k] < rows) corner[k] = from.starts[row[k]], end[k] = from.starts[row[k] + 1];
+        }
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+#pragma unroll
+            for (int i = 0; i < corners_together; ++i) place[k][i] = corner[k] + i < end[k] ? from.places[corner[k] + i] : -1;
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            for (int c = 0; c < components; ++c) sum[k][c] = 0;
+            while (corner[k] < end[k]) {
+                double of_corner[corners_together][components];
+#pragma unroll
+                for (int i = 0; i < corners_together; ++i)
+#pragma unroll
+                    for (int c = 0; c < components; ++c)
+                        of_corner[i][c] =
+                            place[k][i] >= 0
+                                ? from.sums[in_sums(place[k][i] / element_nodes_count, place[k][i] % element_nodes_count, c, from.elements)]
+                                : 0.0;
+                corner[k] += corners_together;
+#pragma unroll
+                for (int i = 0; i < corners_together; ++i) place[k][i] = corner[k] + i < end[k] ? from.places[corner[k] + i] : -1;
+#pragma unroll
+                for (int i = 0; i < corners_together; ++i)
+#pragma unroll
+                    for (int c = 0; c < components; ++c) sum[k][c] += of_corner[i][c];
+            }
+        }
+    }
+
+    // p . w of 32 rows each, a warp's.
+    DEVICE void put_dots(const double* p, int rows, int row, const double (&sum)[components], double* dot_sums) {
+        const int dot_chunks = (rows + dot_rows - 1) / dot_rows;
+        for (int c = 0; c < components; ++c) {
+            const double product = sum_of_warp(row < rows ? multiply_add(sum[c], p[(long long)c * rows + row], 0.0) : 0.0);
+            if (threadIdx.x % 32 == 0 && row < rows) dot_sums[(long long)c * dot_chunks + row / dot_rows] = product;
+        }
+    }
+
+    // Of a component and a warp's share of lanes.
+    DEVICE double sum_of_group(const double* dot_sums, int rows, int number) {
+        const int dot_chunks = (rows + dot_rows - 1) / dot_rows, c = number / dot_groups, group = number % dot_groups;
+        double sum = 0;
+#pragma unroll 8
+        for (int chunk = group * 32 + (int)threadIdx.x % 32; chunk < dot_chunks; chunk += dot_lanes)
+            sum += __ldcg(dot_sums + (long long)c * dot_chunks + chunk);
+        return sum_of_warp(sum);
+    }
+
+    FUSED_KERNEL iterate(POINTERS, const int* corner_starts, const int* corners, const double* element_sums, double* dot_sums, double* groups,
+                         int elements, int first, int last) {
+        __shared__ Scalars all[components];
+        __shared__ double groups_here[components * dot_groups];
+        const int rows = last - first;
+        constexpr int first_kept = passes - kept, warps = teams * chunk_rows / 32;
+        const Corners from{corner_starts, corners, element_sums, elements};
+#pragma unroll 1
+        for (int pass = 0; pass < first_kept; ++pass) {
+            const int row[1] = {row_of(pass)};
+            double sum[1][components];
+            gather(from, rows, row, sum);
+            put_dots(p, rows, row[0], sum[0], dot_sums);
+            if (row[0] < rows)
+                for (int c = 0; c < components; ++c) ((double*)w)[(long long)c * rows + row[0]] = sum[0][c];
+        }
+        int row[kept];
+        double product[kept][components];
+#pragma unroll
+        for (int k = 0; k < kept; ++k) row[k] = row_of(first_kept + k);
+        gather(from, rows, row, product);
+#pragma unroll
+        for (int k = 0; k < kept; ++k) put_dots(p, rows, row[k], product[k], dot_sums);
+
+        Row next;
+        meet([&] {
+            if (row_of(0) < rows) load_row(q, held, r, rows, row_of(0), next);
+        });
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        if (alone) {
+            for (int number = warp; number < components * dot_groups; number += warps) {
+                const double sum = sum_of_group(dot_sums, rows, number);
+                if (lane == 0) groups_here[number] = sum;
+            }
+            __syncthreads();
+        } else {
+            for (int number = blockIdx.x + gridDim.x * warp; number < components * dot_groups; number += gridDim.x * warps) {
+                const double sum = sum_of_group(dot_sums, rows, number);
+                if (lane == 0) groups[number] = sum;
+            }
+            meet([] {});
+        }
+        if (warp < components) {
+            const int number = warp * dot_groups + lane;
+            const double sum = sum_of_warp(alone ? groups_here[number] : __ldcg(groups + number));
+            if (lane == 0) all[warp] = scalars_before(scalars + warp * words, sum / rows);
+        }
+        __syncthreads();
+        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, next, all, [&](int pass, int row_here, double* to) {
+            if (pass < first_kept) return load_product(w, rows, row_here, to);
+#pragma unroll
+            for (int k = 0; k < kept; ++k)
+                if (pass == first_kept + k)
+                    for (int c = 0; c < components; ++c) to[c] = product[k][c];
+        });
+    }
+)cpp";
+
+}  // namespace
+
+KernelSource FusedMassKernels::source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows) {
+    const Plan plan(limits, rows);
+    KernelSource source;
+    source.target = Target::cuda;
+    source.precision = Precision::f64;
+    const std::string constants =
+        fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
+                    plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
+        fmt::format("constexpr bool alone = {};\n", rows <= few_rows);
+    const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
+    // What fe_mass names is hidden by what this names alike.
+    source.text =
+        product == nullptr ? own + behind_rows : fmt::format("{}\nnamespace conjugate_gradients {{\n{}{}}}\n", product->text, own, behind_elements);
+    for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
+    for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    if (product != nullptr) {
+        for (const char* name : {"corner_starts", "corners", "element_sums"}) source.arrays.push_back({name, Access::in, 0, "", ""});
+        for (const char* name : {"dot_sums", "groups"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+        source.scalars = {product->scalars.front()};
+    }
+    source.entries = {"iterate"};
+    source.step.push_back({.entry = "iterate", .grid = {plan.blocks, 1, 1}, .block = {plan.teams * chunk_rows, 1, 1}, .constants = {}});
+    return source;
+}
+
+FusedMassKernels::FusedMassKernels(Backend& backend, int components, int rows, const Product* product)
+    : FusedMassKernels(backend, source(backend.device().limits, components, rows, product == nullptr ? nullptr : &product->source), rows, product,
+                       product == nullptr ? KernelSource{} : product->source) {
+}
+
+FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source, int rows, const Product* product, const KernelSource& of_product)
+    : rows_(rows), own_(source.step.front()), module_(backend.load(compiled_mass_kernels(backend, source))) {
+    if (product == nullptr) return;
+    elements_ = of_product.step.front();
+    product_ = backend.load(compiled_mass_kernels(backend, of_product));
+    matrix_ = product->matrix;
+    for (const ScalarSpec& scalar : of_product.scalars) product_scalars_.push_back(scalar.value);
+    constexpr std::int64_t word = sizeof(double);
+    const std::int64_t sum_words = of_product.tables.at(0).words, dot_words = of_product.tables.at(1).words;
+    element_sums_ = DeviceArray(backend, sum_words * word);
+    dot_sums_ = DeviceArray(backend, dot_words * word);
+    const std::int64_t components = dot_words / ((rows + dot_rows - 1) / dot_rows);
+    dot_groups_ = DeviceArray(backend, components * dot_groups * word);
+}
+
+// What the elements leave for their nodes: the first launch of the product.
+void FusedMassKernels::multiply(const MassKernels::Arrays& arrays) const {
+    std::vector<const void*> pointers = matrix_;
+    pointers.insert(pointers.end(), {arrays.p, arrays.w, arrays.dot, element_sums_.data(), dot_sums_.data()});
+    std::vector<int> numbers = product_scalars_;
+    numbers.insert(numbers.end(), {0, product_scalars_.front()});
+    std::vector<void*> arguments;
+    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+    for (int& number : numbers) arguments.push_back(&number);
+    Dim3 grid = elements_.grid;
+    product_->launch(product_->entry(elements_.entry), grid, elements_.block, elements_.shared_bytes, {}, arguments.data());
+}
+
+void FusedMassKernels::iterate(const MassKernels::Arrays& arrays) const {
+    if (product_) multiply(arrays);
+    std::vector<const void*> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
+                                      arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
+    std::vector<int> numbers{0, rows_};
+    if (product_) {
+        const std::size_t count = matrix_.size();
+        pointers.insert(pointers.end(), {matrix_[count - 2], matrix_[count - 1], element_sums_.data(), dot_sums_.data(), dot_groups_.data()});
+        numbers.insert(numbers.begin(), product_scalars_.front());
+    }
+    std::vector<void*> arguments;
+    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+    for (int& number : numbers) arguments.push_back(&number);
+    module_->launch_together(module_->entry(own_.entry), own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
+}
+
+}  // namespace hone::examples::hydro

@@ -1,0 +1,132 @@
+#include "examples/options/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
+#include "generator/text.hpp"
+#include "runtime/ranks/link_name.hpp"
+#include "tuning_db/places.hpp"
+
+namespace hone::examples {
+namespace {
+
+Config parsed(const std::string& text) {
+    std::vector<Assignment> assignments;
+    std::istringstream stream(text);
+    for (std::string word; std::getline(stream, word, ',');) {
+        const std::size_t at = word.find('=');
+        if (at == std::string::npos) throw Error("--exchange", "\"" + word + "\" has no =", "use auto, usual, or NAME=VALUE,...");
+        assignments.push_back({word.substr(0, at), parse_value(word.substr(at + 1))});
+    }
+    return Config(std::move(assignments));
+}
+
+// A text of the first rank's, on all.
+std::string of_first(Communicator& ranks, std::string text) {
+    std::size_t length = text.size();
+    ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
+    text.resize(length);
+    ranks.broadcast(std::as_writable_bytes(std::span(text.data(), length)), 0);
+    return text;
+}
+
+// What the first rank's records say, as a configuration's key; and it tells.
+std::string looked_up(Communicator& ranks, const Backend& backend, const Database& database, const ExchangedStep& step, const Exchange& about) {
+    if (ranks.rank() > 0) return of_first(ranks, {});
+    const ExchangeMatch match = database.best_exchange(step.problem, backend.device().fingerprint, about);
+    std::string key;
+    if (match.record) try {
+            exchange_settings(match.record->exchange->config, "record");
+            key = match.record->exchange->config.key();
+        } catch (const Error&) {  // of another version of hone
+        }
+    if (key.empty())
+        fmt::print("exchange: as usual; nothing is known of {} over {}: --tune-exchange measures\n", about.program, about.link);
+    else
+        fmt::print("exchange: {}, {} of {} ranks over {}\n", key, to_string(match.grade), match.record->exchange->ranks, about.link);
+    return of_first(ranks, key);
+}
+
+void keep(const Record& record, const std::filesystem::path& records) {
+    Database found(built_in_families());
+    found.add(record);
+    const std::filesystem::path folder = own_records(records);
+    found.merge_into(folder);
+    fmt::print("exchange: {}, {} a step, as usual {}, over {}; kept in {}\n", record.exchange->config.key(), text::duration(record.step.median),
+               text::duration(record.exchange->usual_seconds), record.exchange->link, folder.string());
+}
+
+}  // namespace
+
+void add_exchange(CLI::App& app, ExchangeOptions& options) {
+    app.add_option(
+           "--exchange", options.how,
+           "how ranks exchange what they share: auto: the fastest by the records in --db, else usual; usual; or some of messages=copies, stores, "
+           "spin, events, nccl or host; edges=ahead, beside, before or serial; depth=N; by commas (docs/many-devices.md)")
+        ->capture_default_str();
+    app.add_flag("--tune-exchange", options.tune,
+                 "measure first which is the fastest; it is kept in --db, else in HONE_DB or your own folder, for ranks over such links");
+}
+
+void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backend& backend, const Database& database,
+                     const std::filesystem::path& records, const ExchangedStep& step, const std::function<ExchangePeriod()>& run) {
+    if (ranks.size() == 1) return;
+    const bool is_asked = options.how != "auto" && options.how != "usual";
+    if (is_asked) ranks.set_exchange_settings(exchange_settings(parsed(options.how), "--exchange"));
+    if (!options.tune && options.how != "auto") return;
+    if (options.tune && is_asked) throw Error("--tune-exchange", "--exchange says what to use", "leave one of them away");
+    const Exchange about{.program = step.program, .link = link_name(ranks, backend), .ranks = ranks.size(), .config = {}};
+    if (!options.tune) {
+        const std::string key = looked_up(ranks, backend, database, step, about);
+        ranks.set_exchange_settings(exchange_settings(parsed(key), "record"));
+        return;
+    }
+    ExchangeSpace space = step.space;
+    space.messages = message_ways(ranks, backend);
+    // Processors have no streams: there edges only go before their messages' arrival or not.
+    if (space.messages.empty())
+        std::erase_if(space.edges, [&](EdgePlace place) { return place != space.edges.front() && place != EdgePlace::serial; });
+    const auto tell = [&](const ExchangeTrial& trial) {
+        if (ranks.rank() == 0)
+            fmt::print(stderr, "tuned: {}: {} a step{}\n", space.configuration(trial.settings).key(), text::duration(trial.step.median),
+                       trial.same_digits ? "" : ", and other digits: refused");
+    };
+    const ExchangeTuning tuning = tune_exchange(ranks, space, run, tell);
+    if (ranks.rank() == 0) {
+        const Match match = database.best(step.problem, backend.device().fingerprint, backend.device().limits);
+        keep(exchange_record(built_in_families().of(step.problem), step.problem, match.config, backend.device(), about, space, tuning), records);
+    }
+    ranks.barrier();
+}
+
+double seconds_together(Communicator& ranks, Backend& backend, const std::function<void()>& work) {
+    backend.synchronise();
+    ranks.barrier();
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    backend.synchronise();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+ExchangePeriod StepTimer::operator()(const std::function<double(int)>& take, const std::function<double()>& digits) {
+    constexpr double sample_seconds = 0.03;
+    constexpr int samples = 5, fewest = 4, most = 96;  // steps: multiples of those from one exchange to the next
+    take(fewest);
+    const double step = all_reduce(ranks_, Reduction::largest, take(fewest)) / fewest;
+    if (steps_ == 0) steps_ = fewest * static_cast<int>(std::ceil(std::clamp(sample_seconds / step / fewest, 1.0, 1.0 * most / fewest)));
+    take(steps_);
+    ExchangePeriod period;
+    for (int sample = 0; sample < samples; ++sample) period.seconds.push_back(take(steps_) / steps_);
+    period.digits = digits();
+    return period;
+}
+
+}  // namespace hone::examples

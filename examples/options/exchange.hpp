@@ -1,0 +1,55 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "generator/problem.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/ranks/communicator.hpp"
+#include "tuner/sharing/exchange_tuning.hpp"
+#include "tuning_db/database.hpp"
+
+namespace hone::examples {
+
+/// How ranks exchange what they share.
+struct ExchangeOptions {
+    std::string how = "auto";
+    bool tune = false;
+};
+void add_exchange(CLI::App& app, ExchangeOptions& options);
+
+/// What a program exchanges: whose step it is, of which problem (of the whole grid or mesh, and so
+/// the same on all ranks), and what may be chosen but for the ways of messages.
+struct ExchangedStep {
+    std::string program;
+    Problem problem;
+    ExchangeSpace space;
+};
+
+/// Gives the communicator its settings: those asked for, else what the database has for this step
+/// on this link, else what is usual; with --tune-exchange what `run` is measured to be fastest
+/// with, which is kept in `records`, or where such results are kept by default. Rank 0 says what it
+/// came to. Nothing on one rank.
+void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backend& backend, const Database& database,
+                     const std::filesystem::path& records, const ExchangedStep& step, const std::function<ExchangePeriod()>& run);
+
+/// Seconds of what `work` queues, on this rank, where all begin together.
+double seconds_together(Communicator& ranks, Backend& backend, const std::function<void()>& work);
+
+/// Measures steps for `run`: after as many that do not count, five samples of so many that each
+/// takes a few hundredths of a second, as many with all settings. It must outlive the tuning.
+class StepTimer {
+  public:
+    explicit StepTimer(Communicator& ranks) : ranks_(ranks) {}
+    /// `take` goes so many steps on, and says the seconds of all; `digits` is asked afterwards.
+    /// What the first step begins with must be the same for all settings.
+    ExchangePeriod operator()(const std::function<double(int steps)>& take, const std::function<double()>& digits);
+
+  private:
+    Communicator& ranks_;
+    int steps_ = 0;  // of a sample, once that is known
+};
+
+}  // namespace hone::examples
