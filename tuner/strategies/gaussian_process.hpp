@@ -49,6 +49,8 @@ class GaussianProcess {
     /// anew); Bachoc, 2013, "Cross validation and maximum likelihood estimations of
     /// hyper-parameters of Gaussian processes with model misspecification".
     void calibrate();
+    /// The root of the mean square of these errors, as of the last time; 0 before.
+    double error() const { return error_; }
 
     /// Of the values, as the covariance explains them. Requires one.
     double variance() const;
@@ -80,6 +82,7 @@ class GaussianProcess {
     double ones_ = 0;            ///< ... and ones
     double count_ = 0;           ///< values
     double doubt_ = 1;           ///< squared errors over expected ones
+    double error_ = 0;           ///< of the values, predicted from each other
     std::vector<float> left_;    ///< of each candidate: the part of its variance that is not explained yet
     std::vector<float> value_, one_, failure_;
 };
