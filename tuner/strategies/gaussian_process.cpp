@@ -171,7 +171,7 @@ void GaussianProcess::calibrate() {
     for (std::size_t i = 0; i < half; ++i) sum += misses[i].square;
     const double mean_square = sum / static_cast<double>(half);
     doubt_ = std::clamp(mean_square, 1.0, most_doubt);
-    error_ = std::sqrt(mean_square * variance_now);
+    misfit_ = std::sqrt(mean_square);
 }
 
 double GaussianProcess::variance() const {

@@ -24,7 +24,7 @@ constexpr int further_neighbours = 30;         // draws with two values altered,
 constexpr std::size_t most_rows = 400;         // members that the model holds, at most ...
 constexpr std::size_t kept_rows = 300;         // ... and after it was made anew from the best and some others
 constexpr std::size_t most_fitted = 80;        // the same, for learning the covariance, which takes their third power
-constexpr double ambition = 0.3;               // by how much of the scale of its target an ask is to be below the best, in the mean
+constexpr double ambition = 0.3;               // by how many deviations of a process without misfit an ask is to be below the best, in the mean
 constexpr double least_chance = 0.02;          // not to fail, whatever the model says
 constexpr double refit_growth = 1.3;           // costs told until the covariance is learnt again
 constexpr std::size_t refit_least = 2;         // ... and so many more
@@ -197,14 +197,10 @@ class Surrogate : public MemberStrategy {
     }
 
     /// What an ask is to improve on, drawn anew each time: the best, or less by an exponentially
-    /// distributed part of the mean, the geometric one, of the process's deviation and of its
-    /// errors. The lower it is, the further from what is known lies the member with the greatest
-    /// expected improvement. Where the costs are smooth the errors are small, and near is where to
-    /// look.
-    double draw_target() {
-        const double scale = std::sqrt(model_->error() * std::sqrt(model_->variance()));
-        return best_believed() + ambition * std::log(1 - random().real()) * scale;
-    }
+    /// distributed part of the process's deviation, times the root of its misfit. The lower it is,
+    /// the further from what is known lies the member with the greatest expected improvement. Where
+    /// the model is better than it thinks, on smooth costs, near is where to look.
+    double draw_target() { return best_believed() + ambition * std::log(1 - random().real()) * std::sqrt(model_->variance() * model_->misfit()); }
 
     /// The open one in the pool with the greatest expected improvement on `target`.
     std::optional<std::size_t> best_candidate(double target) const {

@@ -11,7 +11,7 @@ namespace hone::inline v0_1 {
 /// After a start that has seen every value of every short list, each ask takes, from a pool of open
 /// members, the one with the greatest expected improvement on a target, times the chance that it
 /// does not fail. The target is drawn for each ask: the best cost told, or less by an exponentially
-/// distributed part of the geometric mean of the model's deviation and its errors. So some asks look
+/// distributed part of the model's deviation, more where its errors are great. So some asks look
 /// near the best and others far away, also those that are asked ahead together, and no search stays
 /// in a valley. The model is a Gaussian process of the logarithms of the costs
 /// (gaussian_process.hpp) whose covariance learns which tunables matter (member_kernel.hpp). The
