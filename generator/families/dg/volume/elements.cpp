@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <optional>
 
 #include "generator/families/device/cpu_team.hpp"
@@ -17,10 +19,8 @@ namespace {
 
 struct Group {
     int lanes, rows_per_tile;
-    bool by_parity;
 
-    explicit Group(const Config& config)
-        : lanes(number(config, "lanes")), rows_per_tile(number(config, "rows_per_tile")), by_parity(config.has("basis", "parity")) {}
+    explicit Group(const Config& config) : lanes(number(config, "lanes")), rows_per_tile(number(config, "rows_per_tile")) {}
 };
 
 using Violation = std::optional<std::string>;
@@ -42,42 +42,70 @@ Violation words_violation(const Shape& shape, const Config& config) {
     return fmt::format("{} lanes, an element has {} words", group.lanes, shape.words());
 }
 
-// Of rows of one parity (or of all), the columns that products along `along` take: of the same, or
-// of the other one.
-struct Rows {
+// Rows and columns of D in kinds: nodal values are one, parts under a reflection two, under two
+// reflections four.
+struct Kinds {
     const Shape& shape;
-    const Parity* parity;  // none: nodal values
+    const Parity* parity = nullptr;
+    const DoubleParity* doubled = nullptr;
+    std::vector<int> counts;
 
-    int count(bool odd) const { return parity == nullptr ? (odd ? 0 : shape.nodes) : odd ? parity->odd() : parity->even(); }
-    double entry(int along, int row, bool odd, int column, bool column_odd) const {
-        if (parity == nullptr) return shape.reference().derivative[static_cast<std::size_t>(along)](row, column);
-        return parity->derivative(shape.reference(), along, row, odd, column, column_odd);
+    Kinds(const Shape& of, const Config& config) : shape(of), counts{of.nodes} {
+        const ReferenceElement& element = of.reference();
+        if (config.has("basis", "parity")) {
+            parity = &Parity::of(element);
+            counts = {parity->even(), parity->odd()};
+        } else if (config.has("basis", "double_parity")) {
+            doubled = &DoubleParity::of(element);
+            counts = {doubled->count(0), doubled->count(1), doubled->count(2), doubled->count(3)};
+        }
+    }
+    /// Rows of a kind take columns of kind ^ change(along).
+    int change(int along) const { return doubled != nullptr ? along : parity != nullptr && changes_parity(along) ? 1 : 0; }
+    double entry(int along, int kind, int row, int column) const {
+        if (doubled != nullptr) return doubled->derivative(shape.reference(), along, kind, row, column);
+        const int from = kind ^ change(along);
+        if (parity != nullptr) return parity->derivative(shape.reference(), along, row, kind == 1, column, from == 1);
+        return shape.reference().derivative[static_cast<std::size_t>(along)](row, column);
+    }
+    /// In the order in which the kernel reads: [kind][tile of rows][along][column][row of the tile].
+    TableSpec table(int rows_per_tile) const {
+        TableSpec result{"D", 0, {}};
+        for (int kind = 0; kind < static_cast<int>(counts.size()); ++kind) {
+            const int rows = counts[static_cast<std::size_t>(kind)];
+            for (int begin = 0; begin < rows; begin += rows_per_tile)
+                for (int along = 0; along < shape.dimension; ++along)
+                    for (int column = 0; column < counts[static_cast<std::size_t>(kind ^ change(along))]; ++column)
+                        for (int row = begin; row < std::min(begin + rows_per_tile, rows); ++row)
+                            result.contents.push_back(entry(along, kind, row, column));
+        }
+        result.words = static_cast<std::int64_t>(result.contents.size());
+        return result;
+    }
+    Block constants() const {
+        std::vector<int> begins, changes;
+        for (std::size_t kind = 0; kind < counts.size(); ++kind)
+            begins.push_back(std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(kind), 0));
+        for (int along = 0; along < shape.dimension; ++along) changes.push_back(change(along));
+        return Block().line("constexpr int kinds = {}, kind_count[] = {{{}}}, kind_begin[] = {{{}}}, change[] = {{{}}};", counts.size(),
+                            fmt::join(counts, ", "), fmt::join(begins, ", "), fmt::join(changes, ", "));
+    }
+    Block nodes() const {
+        if (parity != nullptr)
+            return Block().line("static const short first_node[] = {{{}}}, second_node[] = {{{}}};", fmt::join(parity->first, ", "),
+                                fmt::join(parity->second, ", "));
+        if (doubled == nullptr) return {};
+        std::vector<std::string> groups;
+        for (const std::array<int, 4>& images : doubled->orbits) groups.push_back(fmt::format("{{{}}}", fmt::join(images, ", ")));
+        return Block().line("static const short images[][4] = {{{}}};", fmt::join(groups, ", "));
     }
 };
 
-// In the order in which the kernel reads: [tile of rows][column][along][row of the tile]; with
-// parts the columns of the same parity, then those of the other.
-TableSpec table(const Rows& of, int rows_per_tile) {
-    TableSpec result{"D", 0, {}};
-    for (const bool odd : {false, true})
-        for (int begin = 0; begin < of.count(odd); begin += rows_per_tile)
-            for (const bool changing : {false, true})
-                for (int column = 0; column < of.count(odd != changing); ++column)
-                    for (int along = 0; along < of.shape.dimension; ++along)
-                        for (int row = begin; row < std::min(begin + rows_per_tile, of.count(odd)); ++row)
-                            if ((of.parity != nullptr && changes_parity(along)) == changing)
-                                result.contents.push_back(of.entry(along, row, odd, column, odd != changing));
-    result.words = static_cast<std::int64_t>(result.contents.size());
-    return result;
-}
-
-// `places`: which of a column's entries a product along r, s, t takes.
-Block products(const Algebra& form, const std::vector<int>& places, bool by_parity, bool changing) {
+Block products(const Algebra& form, int along) {
     Block block;
     for (const Product& product : form.products)
-        if (!by_parity || changes_parity(product.derivative) == changing)
-            block.line("sum[{}][r] {} D[{} * count + r] * u[{}];", product.accumulator,
-                       product.sign > 0 ? "+=" : "-=", places[static_cast<std::size_t>(product.derivative)], product.field);
+        if (product.derivative == along)
+            block.line("sum[{}][r] {} D[r] * u[{}];", product.accumulator, product.sign > 0 ? "+=" : "-=", product.field);
     return block;
 }
 
@@ -92,43 +120,42 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Group group(config);
     const Algebra& form = whole_algebra(shape, config);
-    const Rows rows{shape, group.by_parity ? &Parity::of(shape.reference()) : nullptr};
-    const TableSpec derivatives = table(rows, group.rows_per_tile);
+    const Kinds kinds(shape, config);
+    const TableSpec derivatives = kinds.table(group.rows_per_tile);
     // Each entry of D takes part in as many products as fields have such a derivative.
     const double executed = executed_operations(problem, config, static_cast<double>(derivatives.words) / shape.dimension);
     Block constants;
     constants.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     constants.line("constexpr int nodes = {}, fields = {}, words = nodes * fields, factors = {}, accumulators = {};", shape.nodes, shape.fields,
                    form.factor_count(), form.accumulators);
-    constants.line("constexpr int dimension = {}, geometry_words = dimension * dimension, derivatives = {};", shape.dimension,
-                   group.by_parity ? shape.dimension - 1 : shape.dimension);
+    constants.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
     constants.line("constexpr int lanes = {}, rows_per_tile = {};", group.lanes, group.rows_per_tile);
-    Block parts;
-    if (group.by_parity) {
-        parts.line("constexpr int even_parts = {}, odd_parts = {};", rows.count(false), rows.count(true));
-        parts.line("static const short first_node[] = {{{}}}, second_node[] = {{{}}};", fmt::join(rows.parity->first, ", "),
-                   fmt::join(rows.parity->second, ", "));
-    }
     Block unroll;
     unroll.line("#pragma GCC unroll {}", number(config, "unroll"));
-    const std::vector<int> places = group.by_parity ? std::vector<int>{0, 0, 1} : std::vector<int>{0, 1, 2};
     const Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
                       {"constants", constants},
-                      {"tables_of_parts", parts},
+                      {"kinds", kinds.constants()},
+                      {"tables_of_parts", kinds.nodes()},
                       {"element_factors", element_factors(form, "factor", "vector")},
                       {"name_load_factors",
                        form.transforms() ? name_factors(form, "vector") : Block().text("(void)own;  // fields are differentiated as they are")},
                       {"transform", assigned(form.transform, "field", "", "value[{}]")},
                       {"unroll", unroll},
-                      {"products", products(form, places, group.by_parity, false)},
-                      {"changing_products", products(form, places, group.by_parity, true)},
+                      {"products_along_first", products(form, 0)},
+                      {"products_along_second", products(form, 1)},
+                      {"products_along_third", products(form, 2)},
                       {"name_combine_factors", name_factors(form, "vector")},
                       {"combine", assigned(form.combine, "out", form.combine_scale, "sum[{}][r]")},
                       {"team", team(config)},
                       {"parallel", team_parallel(config)},
                       {"seat", team_seat(config)}};
-    KernelSource source =
-        make_source(problem, Target::cpu, render("dg/volume/kernel.cpp/elements", holes, {{"by_parity", group.by_parity}}), executed);
+    KernelSource source = make_source(problem, Target::cpu,
+                                      render("dg/volume/kernel.cpp/elements", holes,
+                                             {{"by_parity", kinds.parity != nullptr},
+                                              {"doubly", kinds.doubled != nullptr},
+                                              {"with_parts", kinds.counts.size() > 1},
+                                              {"in_3d", shape.dimension == 3}}),
+                                      executed);
     source.tables.push_back(derivatives);
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
@@ -143,23 +170,24 @@ Form elements_form(const Problem& problem, const Limits& limits) {
     std::int64_t lanes = 16 / shape.bytes(), rows = 1;
     while (2 * lanes <= std::min(limits.vector_bytes / shape.bytes(), shape.words())) lanes *= 2;
     while (2 * rows * algebra(shape.equation, "covariant").accumulators <= (limits.vector_bytes >= 64 ? 24 : 12)) rows *= 2;
-    FormSpace space{
-        .name = "elements",
-        .help = "vectors of neighbouring elements, for which rows of D accumulate in registers",
-        .tunables = {algebra_tunable(),
-                     {"basis", "what D works on: nodal values, or their even and odd parts under the element's reflection that swaps r and s",
-                      words({"nodal", "parity"})},
-                     {"lanes", "words of a vector: neighbouring nodes (vector), or neighbouring elements (elements)",
-                      f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
-                     {"rows_per_tile", "rows of D accumulated at a time", numbers({1, 2, 3, 4, 6, 8})},
-                     unrolled_columns()},
-        .constraints = {{"registers", [shape, limits](const Config& config) { return sums_violation(shape, config, limits); }},
-                        {"words_of_an_element", [shape](const Config& config) { return words_violation(shape, config); }}},
-        .safe = {{"algebra", "covariant"},
-                 {"basis", shape.order > 1 ? "parity" : "nodal"},
-                 {"lanes", lanes},
-                 {"rows_per_tile", rows},
-                 {"unroll", Value(1)}}};
+    FormSpace space{.name = "elements",
+                    .help = "vectors of neighbouring elements, for which rows of D accumulate in registers",
+                    .tunables = {algebra_tunable(),
+                                 {"basis",
+                                  "what D works on: nodal values, or their even and odd parts under the reflection of the element that swaps r and s "
+                                  "(parity), or under that and the one that swaps a tetrahedron's other two vertices (double_parity)",
+                                  shape.dimension == 3 ? words({"nodal", "parity", "double_parity"}) : words({"nodal", "parity"})},
+                                 {"lanes", "words of a vector: neighbouring nodes (vector), or neighbouring elements (elements)",
+                                  f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+                                 {"rows_per_tile", "rows of D accumulated at a time", numbers({1, 2, 3, 4, 6, 8})},
+                                 unrolled_columns()},
+                    .constraints = {{"registers", [shape, limits](const Config& config) { return sums_violation(shape, config, limits); }},
+                                    {"words_of_an_element", [shape](const Config& config) { return words_violation(shape, config); }}},
+                    .safe = {{"algebra", "covariant"},
+                             {"basis", shape.dimension == 3 && shape.order > 2 ? "double_parity" : "parity"},
+                             {"lanes", lanes},
+                             {"rows_per_tile", rows},
+                             {"unroll", Value(1)}}};
     return {.space = with_team(std::move(space), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
