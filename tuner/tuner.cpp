@@ -14,6 +14,11 @@
 namespace hone::inline v0_1 {
 namespace {
 
+constexpr int first_ahead = 16;   // candidates, while there is no report: about as many as the plan of a strategy's start
+constexpr int fewest_ahead = 3;   // ... and from then on; more, ...
+constexpr int reports_ahead = 6;  // ... one for so many reports: when much is known, what is pending would teach little
+constexpr double slack = 4;       // compilers stop while processors are measured, and not all take equally long
+
 /// A reported candidate; its place in the list is its age.
 struct Entry {
     std::int64_t index = 0;
@@ -76,6 +81,9 @@ struct Tuner::State {
     double watts = 0;                      ///< of the first candidate whose energy was measured
     std::optional<std::int64_t> retiming;  ///< the incumbent, to be measured again
     int candidates_since_retiming = 0;
+    double compiling = 0;           ///< seconds of all candidates
+    double running = 0;             ///< ... to verify and measure them
+    std::set<std::string> devices;  ///< that have measured any, where a run has several
     bool strategy_ended = false;
     bool in_finals = false;
     bool finished = false;
@@ -103,8 +111,18 @@ struct Tuner::State {
         return std::nullopt;
     }
 
+    /// How many candidates may be ahead of their reports now.
+    int ahead() const {
+        if (entries.empty()) return std::min(settings.window, first_ahead);
+        const auto reports = static_cast<int>(entries.size());
+        // The one that a device works on, and those that it gets through while one is compiled.
+        const double kept_busy = running > 0 ? std::ceil((1 + slack * compiling / running) * std::max(1.0, static_cast<double>(devices.size()))) : 0;
+        const double wanted = std::max({kept_busy, static_cast<double>(fewest_ahead), static_cast<double>(reports / reports_ahead)});
+        return static_cast<int>(std::min(wanted, static_cast<double>(settings.window)));
+    }
+
     void choose() {
-        while (!in_finals && !strategy_ended && static_cast<int>(chosen.size() + handed.size()) < settings.window) {
+        while (!in_finals && !strategy_ended && static_cast<int>(chosen.size() + handed.size()) < ahead()) {
             if (retiming) {
                 chosen.push_back({*retiming, space->at(*retiming), false, true});
                 retiming.reset();
@@ -118,6 +136,9 @@ struct Tuner::State {
     }
 
     void report_candidate(const Candidate& candidate, const Outcome& outcome) {
+        compiling += outcome.compile_seconds;
+        running += outcome.verify_seconds + outcome.measure_seconds;
+        if (outcome.measured_on) devices.insert(*outcome.measured_on);
         if (watts == 0 && outcome.energy) watts = outcome.energy->watts;
         const Entry* incumbent = winner();
         ++candidates_since_retiming;

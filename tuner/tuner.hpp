@@ -24,7 +24,7 @@ struct Candidate {
 };
 
 struct TunerSettings {
-    int window = 8;             ///< candidates chosen ahead of their reports, so that compilation keeps ahead of the device
+    int window = 8;             ///< candidates chosen ahead of their reports at most, so that compilation keeps ahead of the device
     int finalists = 3;          ///< the best so many, and the safe configuration, are measured again in turn before one wins
     int final_rounds = 3;       ///< how often at least; a lone finalist once
     double tie = 0.01;          ///< costs closer than this, inside each other's noise, are a tie
@@ -79,10 +79,15 @@ bool another_state(const DeviceReading& a, const DeviceReading& b);
 ///     while (auto candidate = tuner.next()) tuner.report(*candidate, evaluate(*candidate));
 ///     const auto winner = tuner.best();
 ///
-/// The safe configuration is always the first candidate. Candidates may be fetched ahead (up to the
-/// window), and must be reported in the order of `next`. Candidate k is chosen from the first k -
-/// window reports, however early or late it is fetched, so that a run is determined by its seed and
-/// its reports alone: a resumed run that replays its journal goes the same way.
+/// The safe configuration is always the first candidate. Candidates may be fetched ahead, and must
+/// be reported in the order of `next`. When a candidate is chosen follows from the reports, however
+/// early or late it is fetched, so that a run is determined by its seed and its reports alone: a
+/// resumed run that replays its journal goes the same way.
+///
+/// What is chosen ahead is chosen from less knowledge. So no more is than keeps the device busy, by
+/// the reported seconds of compiling and of measuring, or than teaches little beside what is known:
+/// 3, or a sixth of the reports if that is more; never more than the window. There are 16 ahead
+/// before the first report.
 ///
 /// What is best is what the objective says; by default the least seconds of a step. Promising
 /// members, if there are any, come right after the safe configuration, and the strategy is told of

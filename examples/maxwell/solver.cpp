@@ -154,17 +154,17 @@ struct WaveSolver::State {
     template <typename Launch>
     void each_launch(Launch launch) {
         for (std::size_t stage = 0; stage < stages; ++stage) {
-            if (traces) traces->begin(std::array<void*, 1>{pointer("q", turned, stage)});
             for (Launches& launches : kernels) {
                 const bool by_stage = launches.bound.size() > 1;
                 const BoundKernel& kernel = launches.bound[by_stage ? (launches.bound.size() > stages ? stages * turned : 0) + stage : 0];
-                if (!traces || !takes(launches, "vmapP")) {
-                    launch(launches, kernel, 0, own, Stream{});
-                    continue;
-                }
-                launch(launches, kernel, boundary, own, Stream{});
                 // A stage's first kernel needs nothing that was launched after the exchange began.
-                const bool beside = &launches == &kernels.front();
+                const bool beside = &launches == &kernels.front(), waits = traces && takes(launches, "vmapP");
+                const auto inner = [&] { launch(launches, kernel, waits ? boundary : 0, own, Stream{}); };
+                if (traces && beside)
+                    traces->begin(std::array<void*, 1>{pointer("q", turned, stage)}, inner);
+                else
+                    inner();
+                if (!waits) continue;
                 const Stream arrived = traces->arrive();
                 if (!beside) traces->join();
                 launch(launches, kernel, 0, boundary, beside ? arrived : Stream{});

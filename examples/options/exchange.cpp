@@ -91,6 +91,9 @@ void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backen
     }
     ExchangeSpace space = step.space;
     space.messages = message_ways(ranks, backend);
+    // Processors have no streams: there edges only go before their messages' arrival or not.
+    if (space.messages.empty())
+        std::erase_if(space.edges, [&](EdgePlace place) { return place != space.edges.front() && place != EdgePlace::serial; });
     const auto tell = [&](const ExchangeTrial& trial) {
         if (ranks.rank() == 0)
             fmt::print(stderr, "tuned: {}: {} a step{}\n", space.configuration(trial.settings).key(), text::duration(trial.step.median),

@@ -1,161 +1,197 @@
 // dg_volume: maxwell_2d_tm, order 5, f64
 // hone emit dg_volume equation=maxwell_2d_tm order=5 precision=f64 arithmetic=strict elements=100000 --target cpu
-//     --config form=vector,algebra=covariant,fields_per_pass=3,lanes=8,vectors_per_tile=1,elements_per_tile=4,
-//     elements_per_block=16,unroll=1,threads=all,binding=none
+//     --config form=elements,algebra=covariant,basis=parity,lanes=8,rows_per_tile=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
-// per element: 5565 operations, 1040 bytes (compulsory); this form executes 4284 operations
-using real = double;
-constexpr int nodes = 21, fields = 3, factors = 4, accumulators = 3;
-constexpr int dimension = 2, geometry_words = dimension * dimension;
-constexpr int fields_per_pass = 3, passes = fields / fields_per_pass;
-constexpr int lanes = 8, vectors_per_tile = 1, nodes_per_tile = 8;
-constexpr int elements_per_tile = 4, elements_per_block = 16;
-constexpr int row = 24;  // nodes of one field in the block's buffer, padded to a cache line
+// per element: 5565 operations, 1040 bytes (compulsory); this form executes 2016 operations
+#include <algorithm>
 
-// `lanes` neighbouring nodes of one field: one vector register, or several where the processor's are shorter.
+using real = double; using index = long long;
+constexpr int nodes = 21, fields = 3, words = nodes * fields, factors = 4, accumulators = 3;
+constexpr int dimension = 2, geometry_words = dimension * dimension, derivatives = 1;
+constexpr int lanes = 8, rows_per_tile = 8;
+
+// Neighbouring elements are the lanes of a vector: one vector register, or several where the processor's are shorter.
 typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
 typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), aligned(sizeof(real)), may_alias));
+typedef index lane_numbers __attribute__((vector_size(lanes * sizeof(real))));
 
-struct From {
-    const real* words;
-    template <typename Type>
-    operator const Type*() const { return reinterpret_cast<const Type*>(words); }
-};
-struct To {
-    real* words;
-    template <typename Type>
-    operator Type*() const { return reinterpret_cast<Type*>(words); }
-};
+constexpr int even_parts = 12, odd_parts = 9;
+static const short first_node[] = {1, 2, 3, 4, 5, 8, 9, 10, 14, 0, 7, 13},
+    second_node[] = {6, 11, 15, 18, 20, 12, 16, 19, 17};
 
-// The first `count` words of a vector; the others are zero, and their places are not read.
-template <int count>
-static inline vector load(const real* from) {
-    if constexpr (count == lanes) return *reinterpret_cast<const unaligned_vector*>(from);
-#ifdef __AVX512VL__
-    return __builtin_ia32_loadupd512_mask(From{from}, vector{}, (1 << count) - 1);
-#endif
-    vector words = {};
-    for (int i = 0; i < count; ++i) words[i] = from[i];
-    return words;
-}
-
-template <int count>
-static inline void store(real* to, vector words) {
-    if constexpr (count == lanes) {
-        *reinterpret_cast<unaligned_vector*>(to) = words;
-        return;
+// A step of `transpose`: words whose numbers differ in the bit `step` change places between two rows.
+template <int step>
+static inline void exchange(vector& a, vector& b) {
+    lane_numbers low, high;
+    for (int l = 0; l < lanes; ++l) {
+        low[l] = l & step ? lanes + l - step : l;
+        high[l] = l & step ? lanes + l : l + step;
     }
-#ifdef __AVX512VL__
-    __builtin_ia32_storeupd512_mask(To{to}, words, (1 << count) - 1);
-    return;
-#endif
-    for (int i = 0; i < count; ++i) to[i] = words[i];
+    const vector first = __builtin_shuffle(a, b, low);
+    b = __builtin_shuffle(a, b, high);
+    a = first;
 }
 
-// Leaves `count` nodes of an element's fields, transformed, in `field`, and zero behind them.
-template <int count>
-static inline void transform(const real* __restrict source, const real* __restrict own, real* __restrict field) {
-    const real rx = own[0], ry = own[1], sx = own[2], sy = own[3];
-    store<lanes>(field + 0 * row, rx * load<count>(source + 1 * nodes) - ry * load<count>(source + 0 * nodes));
-    store<lanes>(field + 1 * row, sx * load<count>(source + 1 * nodes) - sy * load<count>(source + 0 * nodes));
-    store<lanes>(field + 2 * row, load<count>(source + 2 * nodes));
-}
-
-// Reads the fields of `present` elements once and leaves them, transformed, in `field`; missing elements of the block
-// are zero.
-static inline void load_fields(const real* __restrict q, const real* __restrict factor, real* __restrict field,
-    int present) {
-    for (int e = 0; e < present; ++e) {
-        const real* const source = q + e * (fields * nodes);
-        real* const target = field + e * (fields * row);
-        int n = 0;
-        for (; n + lanes <= nodes; n += lanes) transform<lanes>(source + n, factor + e * factors, target + n);
-        if constexpr (nodes % lanes != 0) transform<nodes % lanes>(source + n, factor + e * factors, target + n);
-    }
-    for (int i = present * (fields * row); i < elements_per_block * (fields * row); ++i) field[i] = 0;
-}
-
-// The metric factors of each element, once.
-static inline void load_factors(const real* __restrict geometry, real* __restrict factor, int present) {
-    for (int e = 0; e < present; ++e) {
-        const real* const g = geometry + e * geometry_words;
-        real* const own = factor + e * factors;
-        for (int i = 0; i < factors; ++i) own[i] = g[i];
+template <int step>
+static inline void transpose_from(vector (&rows)[lanes]) {
+    if constexpr (step < lanes) {
+        for (int l = 0; l < lanes; ++l)
+            if ((l & step) == 0) exchange<step>(rows[l], rows[l + step]);
+        transpose_from<2 * step>(rows);
     }
 }
 
-// Right-hand sides of `elements_per_tile` elements from `e` on, at `count` nodes from `n` on: vectors of nodes times
-// broadcast field values, accumulated in registers.
-template <int count>
-static inline void tile(const real* __restrict field, const real* __restrict factor, const real* __restrict D,
-    real* __restrict rhs, int e, int n, int present) {
-    constexpr int vectors = (count + lanes - 1) / lanes, last = count - (vectors - 1) * lanes;
-    // Of two passes, the first makes the right-hand sides of the last fields.
-    for (int pass = 0; pass < passes; ++pass) {
-        vector sum[accumulators][vectors][elements_per_tile] = {};
-        const real* column = D + n * (dimension * nodes);
-        #pragma GCC unroll 1
-        for (int m = 0; m < nodes; ++m, column += dimension * nodes_per_tile) {
-            vector d[dimension][vectors];
-            for (int a = 0; a < dimension; ++a)
-                for (int r = 0; r < vectors; ++r) d[a][r] = load<lanes>(column + (a * vectors_per_tile + r) * lanes);
-            for (int c = 0; c < elements_per_tile; ++c) {
-                const real* const u = field + ((e + c) * fields + pass * fields_per_pass) * row + m;
-                for (int r = 0; r < vectors; ++r) {
-                    sum[0][r][c] += d[0][r] * u[0 * row];
-                    sum[1][r][c] += d[0][r] * u[2 * row];
-                    sum[0][r][c] += d[1][r] * u[1 * row];
-                    sum[2][r][c] += d[1][r] * u[2 * row];
-                }
-            }
+// Rows of `lanes` vectors become columns.
+static inline void transpose(vector (&rows)[lanes]) {
+    transpose_from<1>(rows);
+}
+
+// Words `first_word` to `first_word + lanes` of the fields of `present` elements, by lanes; missing elements are as the
+// last one.
+static inline void load_words(const real* __restrict q, vector* __restrict by_word, int first_word, int present) {
+    vector rows[lanes];
+    for (int l = 0; l < lanes; ++l)
+        rows[l] = *reinterpret_cast<const unaligned_vector*>(q + std::min(l, present - 1) * words + first_word);
+    transpose(rows);
+    for (int l = 0; l < lanes; ++l) by_word[first_word + l] = rows[l];
+}
+
+static inline void store_words(const vector* __restrict by_word, real* __restrict rhs, int first_word, int present) {
+    vector rows[lanes];
+    for (int l = 0; l < lanes; ++l) rows[l] = by_word[first_word + l];
+    transpose(rows);
+    for (int l = 0; l < lanes; ++l)
+        if (l < present) *reinterpret_cast<unaligned_vector*>(rhs + l * words + first_word) = rows[l];
+}
+
+// The metric factors of each element.
+static inline void load_factors(const real* __restrict geometry, vector* __restrict factor, int present) {
+    vector given[geometry_words];
+    for (int l = 0; l < lanes; ++l)
+        for (int i = 0; i < geometry_words; ++i) given[i][l] = geometry[std::min(l, present - 1) * geometry_words + i];
+    // Gradients of r + s, r - s and t.
+    vector g[geometry_words];
+    for (int i = 0; i < geometry_words; ++i)
+        g[i] = i < dimension ? given[i] + given[i + dimension] : i < 2 * dimension ? given[i - dimension] - given[i]
+            : given[i];
+    for (int i = 0; i < factors; ++i) factor[i] = g[i];
+}
+
+// Fields at a node, or an even or odd part of them, transformed.
+static inline void transform(const vector (&value)[fields], const vector* __restrict own, vector* __restrict field) {
+    const vector rx = own[0], ry = own[1], sx = own[2], sy = own[3];
+    field[0] = rx * value[1] - ry * value[0];
+    field[1] = sx * value[1] - sy * value[0];
+    field[2] = value[2];
+}
+
+// Nodal values by lanes become columns of transformed fields.
+static inline void transform_all(const vector* __restrict by_word, const vector* __restrict factor,
+    vector* __restrict field) {
+    vector value[fields];
+    for (int part = 0; part < even_parts; ++part) {
+        const vector* const node = by_word + first_node[part];
+        if (part < odd_parts) {
+            const vector* const image = by_word + second_node[part];
+            for (int f = 0; f < fields; ++f) value[f] = node[f * nodes] - image[f * nodes];
+            transform(value, factor, field + (even_parts + part) * fields);
+            for (int f = 0; f < fields; ++f) value[f] = node[f * nodes] + image[f * nodes];
+        } else {
+            for (int f = 0; f < fields; ++f) value[f] = node[f * nodes];
         }
-        for (int c = 0; c < elements_per_tile && e + c < present; ++c) {
-            const real* const own = factor + (e + c) * factors;
-            real* const target = rhs + ((e + c) * fields + (passes - 1 - pass) * fields_per_pass) * nodes;
-            const real rx = own[0], ry = own[1], sx = own[2], sy = own[3];
-            for (int r = 0; r < vectors; ++r) {
-                vector out[fields_per_pass];
-                out[0] = -ry * sum[1][r][c] - sy * sum[2][r][c];
-                out[1] = rx * sum[1][r][c] + sx * sum[2][r][c];
-                out[2] = sum[0][r][c];
-                for (int f = 0; f < fields_per_pass; ++f) {
-                    real* const to = target + f * nodes + n + r * lanes;
-                    if (r + 1 < vectors)
-                        store<lanes>(to, out[f]);
-                    else
-                        store<last>(to, out[f]);
-                }
+        transform(value, factor, field + part * fields);
+    }
+}
+
+// Right-hand sides of `count` rows of D: values of D times vectors of elements, accumulated in registers. Returns where
+// D goes on.
+template <int count, int columns, int other_columns>
+static inline const real* tile(const vector* __restrict field, const vector* __restrict other,
+    const vector* __restrict own, const real* __restrict D, vector* __restrict rhs) {
+    vector sum[accumulators][count] = {};
+    #pragma GCC unroll 1
+    for (int m = 0; m < columns; ++m) {
+        const vector* const u = field + m * fields;
+        for (int r = 0; r < count; ++r) {
+            sum[0][r] += D[0 * count + r] * u[0];
+            sum[1][r] += D[0 * count + r] * u[2];
+        }
+        D += derivatives * count;
+    }
+    // Derivatives along r - s, of parts of the other parity.
+    #pragma GCC unroll 1
+    for (int m = 0; m < other_columns; ++m) {
+        const vector* const u = other + m * fields;
+        for (int r = 0; r < count; ++r) {
+            sum[0][r] += D[0 * count + r] * u[1];
+            sum[2][r] += D[0 * count + r] * u[2];
+        }
+        D += count;
+    }
+    const vector rx = own[0], ry = own[1], sx = own[2], sy = own[3];
+    for (int r = 0; r < count; ++r) {
+        vector* const out = rhs + r * fields;
+        out[0] = -ry * sum[1][r] - sy * sum[2][r];
+        out[1] = rx * sum[1][r] + sx * sum[2][r];
+        out[2] = sum[0][r];
+    }
+    return D;
+}
+
+// The same for `rows` rows.
+template <int rows, int columns, int other_columns>
+static inline const real* tiles(const vector* __restrict field, const vector* __restrict other,
+    const vector* __restrict own, const real* __restrict D, vector* __restrict rhs) {
+    int row = 0;
+    for (; row + rows_per_tile <= rows; row += rows_per_tile)
+        D = tile<rows_per_tile, columns, other_columns>(field, other, own, D, rhs + row * fields);
+    if constexpr (rows % rows_per_tile != 0) D = tile<rows % rows_per_tile, columns,
+        other_columns>(field, other, own, D, rhs + row * fields);
+    return D;
+}
+
+// Columns of right-hand sides become nodal values by lanes.
+static inline void nodal(const vector* __restrict rhs, vector* __restrict by_word) {
+    for (int part = 0; part < even_parts; ++part) {
+        vector* const node = by_word + first_node[part];
+        const vector* const even = rhs + part * fields;
+        if (part < odd_parts) {
+            vector* const image = by_word + second_node[part];
+            const vector* const odd = rhs + (even_parts + part) * fields;
+            for (int f = 0; f < fields; ++f) {
+                node[f * nodes] = even[f] + odd[f];
+                image[f * nodes] = even[f] - odd[f];
             }
+        } else {
+            for (int f = 0; f < fields; ++f) node[f * nodes] = even[f];
         }
     }
 }
 
-// The same for all elements of a block.
-template <int count>
-static inline void tiles(const real* __restrict field, const real* __restrict factor, const real* __restrict D,
-    real* __restrict rhs, int n, int present) {
-    for (int e = 0; e < present; e += elements_per_tile) tile<count>(field, factor, D, rhs, e, n, present);
-}
-
-// Threads share the range in blocks of `elements_per_block` elements, whose fields stay in the first or second cache.
+// Threads share the range in groups of `lanes` elements, whose fields stay in the second cache. The last words of an
+// element are loaded and stored with some before them once more.
 extern "C" void dg_volume(const real* __restrict q, const real* __restrict geometry, real* __restrict rhs,
     const real* __restrict D, int first, int last) {
-    const long long blocks = (static_cast<long long>(last) - first + elements_per_block - 1) / elements_per_block;
+    const long long groups = (static_cast<long long>(last) - first + lanes - 1) / lanes;
     #pragma omp parallel
     {
         #pragma omp for schedule(static)
-        for (long long block = 0; block < blocks; ++block) {
-            alignas(64) real field[elements_per_block * fields * row];
-            alignas(64) real factor[elements_per_block * factors];
-            const long long k = first + block * elements_per_block;
-            const int present = last - k < elements_per_block ? static_cast<int>(last - k) : elements_per_block;
+        for (long long group = 0; group < groups; ++group) {
+            alignas(64) vector by_word[words], field[words], out[words];
+            alignas(64) vector factor[factors];
+            const long long k = first + group * lanes;
+            const int present = last - k < lanes ? static_cast<int>(last - k) : lanes;
+            int word = 0;
+            for (; word + lanes <= words; word += lanes) load_words(q + k * words, by_word, word, present);
+            if constexpr (words % lanes != 0) load_words(q + k * words, by_word, words - lanes, present);
             load_factors(geometry + k * geometry_words, factor, present);
-            load_fields(q + k * (fields * nodes), factor, field, present);
-            real* const own = rhs + k * (fields * nodes);
-            int n = 0;
-            for (; n + nodes_per_tile <= nodes; n += nodes_per_tile)
-                tiles<nodes_per_tile>(field, factor, D, own, n, present);
-            if constexpr (nodes % nodes_per_tile != 0) tiles<nodes % nodes_per_tile>(field, factor, D, own, n, present);
+            transform_all(by_word, factor, field);
+            const vector* const odd = field + even_parts * fields;
+            const real* const odd_rows = tiles<even_parts, even_parts, odd_parts>(field, odd, factor, D, out);
+            tiles<odd_parts, odd_parts, even_parts>(odd, field, factor, odd_rows, out + even_parts * fields);
+            nodal(out, by_word);
+            for (word = 0; word + lanes <= words; word += lanes) store_words(by_word, rhs + k * words, word, present);
+            if constexpr (words % lanes != 0) store_words(by_word, rhs + k * words, words - lanes, present);
         }
     }
 }

@@ -95,10 +95,11 @@ inline void fetch_weights(
         }
 }
 
-inline void fetch_nodes(const real* x, const int* element_nodes, wide element, int present, real* to) {
+// Numbers of a group's nodes, by lanes.
+inline void fetch_places(const int* element_nodes, wide element, int present, int* to) {
     for (int lane = 0; lane < lanes; ++lane) {
         const int* const of_element = element_nodes + (element + std::min(lane, present - 1)) * element_nodes_count;
-        for (int i = 0; i < element_nodes_count; ++i) to[i * lanes + lane] = x[of_element[i]];
+        for (int i = 0; i < element_nodes_count; ++i) to[i * lanes + lane] = of_element[i];
     }
 }
 
@@ -133,19 +134,23 @@ extern "C" void multiply_elements(
     const int groups = (last - first + lanes - 1) / lanes;
     #pragma omp parallel
     {
-        alignas(64) real weight[element_points * lanes], node[element_nodes_count * lanes];
+        alignas(64) real weight[element_points * lanes], node[components][element_nodes_count * lanes];
+        alignas(64) int place[element_nodes_count * lanes];
         #pragma omp for schedule(static)
         for (int group = 0; group < groups; ++group) {
             const wide element = first + wide(group) * lanes;
             const int present = int(std::min<wide>(lanes, last - element));
             fetch_weights(weights, element, present, weight);
+            fetch_places(element_nodes, element, present, place);
             for (int c = 0; c < components; ++c) {
-                fetch_nodes(x + wide(c) * nodes, element_nodes, element, present, node);
-                multiply_element(node, weight);
-                for (int lane = 0; lane < present; ++lane) {
-                    real* const to = element_sums + (wide(c) * elements + element + lane) * element_nodes_count;
-                    for (int i = 0; i < element_nodes_count; ++i) to[i] = node[i * lanes + lane];
-                }
+                for (int i = 0; i < element_nodes_count * lanes; ++i) node[c][i] = x[wide(c) * nodes + place[i]];
+                multiply_element(node[c], weight);
+            }
+            // Components side by side: a node's sum of all of them is in one place.
+            for (int lane = 0; lane < present; ++lane) {
+                real* const to = element_sums + (element + lane) * (element_nodes_count * components);
+                for (int i = 0; i < element_nodes_count; ++i)
+                    for (int c = 0; c < components; ++c) to[i * components + c] = node[c][i * lanes + lane];
             }
         }
     }
@@ -167,23 +172,25 @@ extern "C" void add_up(
         #pragma omp for schedule(static)
         for (int chunk = 0; chunk < chunks; ++chunk) {
             const int begin = chunk * chunk_rows, end = std::min(begin + chunk_rows, nodes);
-            for (int c = 0; c < components; ++c) {
-                const real* const sums = element_sums + wide(c) * elements * element_nodes_count;
-                real pairs[chunk_rows] = {};
-                for (int node = begin; node < end; ++node) {
-                    real sum = 0;
-                    for (int corner = corner_starts[node]; corner < corner_starts[node + 1]; ++corner)
-                        if (corners[corner] >= begin_place && corners[corner] < end_place) sum += sums[corners[corner]];
-                    y[wide(c) * nodes + node] = sum;
-                    // Not a plain product, which the compiler might round together with the sum that it goes to.
-                    pairs[node - begin] = multiply_add(sum, x[wide(c) * nodes + node], real(0));
+            real pairs[components][chunk_rows] = {};
+            for (int node = begin; node < end; ++node) {
+                real sum[components] = {};
+                for (int corner = corner_starts[node]; corner < corner_starts[node + 1]; ++corner) {
+                    const wide place = corners[corner];
+                    if (place < begin_place || place >= end_place) continue;
+                    for (int c = 0; c < components; ++c) sum[c] += element_sums[place * components + c];
                 }
-                for (int i = 0; i < 16; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
-                for (int i = 0; i < 8; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
-                for (int i = 0; i < 4; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
-                for (int i = 0; i < 2; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
-                for (int i = 0; i < 1; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
-                chunk_sums[wide(c) * chunks + chunk] = pairs[0];
+                for (int c = 0; c < components; ++c) y[wide(c) * nodes + node] = sum[c];
+                // Not plain products, which the compiler might round together with the sums that they go to.
+                for (int c = 0; c < components; ++c)
+                    pairs[c][node - begin] = multiply_add(sum[c], x[wide(c) * nodes + node], real(0));
+            }
+            for (int c = 0; c < components; ++c) {
+                // In pairs of neighbours.
+                #pragma GCC unroll 8
+                for (int count = chunk_rows / 2; count > 0; count /= 2)
+                    for (int i = 0; i < count; ++i) pairs[c][i] = pairs[c][2 * i] + pairs[c][2 * i + 1];
+                chunk_sums[wide(c) * chunks + chunk] = pairs[c][0];
             }
         }
     }

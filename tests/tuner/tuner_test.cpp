@@ -1,5 +1,6 @@
 #include "tuner/tuner.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,15 +78,40 @@ TEST(Tuner, BeginsWithTheSafeConfiguration) {
     }
 }
 
-TEST(Tuner, HandsOutAWindowAndNoMore) {
-    const SearchSpace space = line(100);
-    Tuner tuner(space, find_strategy("random"), 1, {.window = 5});
-    std::vector<Candidate> candidates;
-    while (auto candidate = tuner.next()) candidates.push_back(*candidate);
-    EXPECT_EQ(candidates.size(), 5U);
-    tuner.report(candidates[0], measured(1));
-    EXPECT_TRUE(tuner.next().has_value());
-    EXPECT_FALSE(tuner.next().has_value());
+// Candidates ahead of their reports while those that come are all alike; after each report.
+std::vector<std::size_t> ahead(int window, int reports, const Outcome& outcome) {
+    const SearchSpace space = line(400);
+    Tuner tuner(space, find_strategy("random"), 1, {.window = window});
+    std::deque<Candidate> pending;
+    std::vector<std::size_t> counts;
+    while (static_cast<int>(counts.size()) <= reports) {
+        while (auto candidate = tuner.next()) pending.push_back(*std::move(candidate));
+        counts.push_back(pending.size());
+        tuner.report(pending.front(), outcome);
+        pending.pop_front();
+    }
+    return counts;
+}
+
+TEST(Tuner, HandsOutMoreAheadTheMoreIsKnown) {
+    const std::vector<std::size_t> counts = ahead(20, 150, measured(1));
+    EXPECT_EQ(counts.front(), 16U) << "nothing is known that could be waited for";
+    for (std::size_t reports = 14; reports < counts.size(); ++reports)
+        EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 6, 3, 20)) << "after " << reports;
+    EXPECT_THAT(ahead(3, 50, measured(1)), testing::Each(3U)) << "a window, and no more";
+    EXPECT_THAT(ahead(1, 50, measured(1)), testing::Each(1U));
+}
+
+TEST(Tuner, HandsOutAsMuchAheadAsKeepsTheDeviceBusy) {
+    Outcome outcome = measured(1);
+    outcome.verify_seconds = 0.25;
+    outcome.measure_seconds = 0.75;
+    outcome.compile_seconds = 4;
+    EXPECT_EQ(ahead(40, 20, outcome)[20], 17U) << "one is measured, and four times as many are compiled as it could be meanwhile";
+    outcome.compile_seconds = 400;
+    EXPECT_EQ(ahead(40, 20, outcome)[20], 40U) << "compilers are what is waited for";
+    outcome.compile_seconds = 0;
+    EXPECT_EQ(ahead(40, 20, outcome)[20], 3U) << "as without times";
 }
 
 TEST(Tuner, RefusesReportsOutOfOrder) {

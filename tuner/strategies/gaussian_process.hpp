@@ -41,12 +41,17 @@ class GaussianProcess {
     /// A further candidate; costs rows^2.
     void extend(std::size_t member);
     Expectation expect(std::size_t place_in_pool) const;
+    /// The part of a candidate's variance that the rows do not explain, whatever their values: 0 to 1.
+    double unexplained(std::size_t place_in_pool) const { return left_[place_in_pool]; }
     /// Holds the process to its errors: predicts each of the lower half of the values from all
     /// others, and from now on widens all deviations by as much as these errors are greater than
     /// expected, if they are. Costs rows^3 / 6. Sources: Dubrule, 1983 (the errors without solving
     /// anew); Bachoc, 2013, "Cross validation and maximum likelihood estimations of
     /// hyper-parameters of Gaussian processes with model misspecification".
     void calibrate();
+    /// The root of the mean square of these errors over the expected ones, as of the last time; 1
+    /// before. Below 1 the process knows the lower values better than it thinks.
+    double misfit() const { return misfit_; }
 
     /// Of the values, as the covariance explains them. Requires one.
     double variance() const;
@@ -78,6 +83,7 @@ class GaussianProcess {
     double ones_ = 0;            ///< ... and ones
     double count_ = 0;           ///< values
     double doubt_ = 1;           ///< squared errors over expected ones
+    double misfit_ = 1;          ///< root of squared errors over expected ones, where doubt_ is at least 1
     std::vector<float> left_;    ///< of each candidate: the part of its variance that is not explained yet
     std::vector<float> value_, one_, failure_;
 };

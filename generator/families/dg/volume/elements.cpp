@@ -97,8 +97,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     // Each entry of D takes part in as many products as fields have such a derivative.
     const double executed = executed_operations(problem, config, static_cast<double>(derivatives.words) / shape.dimension);
     Block constants;
-    constants.line("using real = {}; using index = {};", shape.precision == Precision::f32 ? "float" : "double",
-                   shape.precision == Precision::f32 ? "int" : "long long");
+    constants.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     constants.line("constexpr int nodes = {}, fields = {}, words = nodes * fields, factors = {}, accumulators = {};", shape.nodes, shape.fields,
                    form.factor_count(), form.accumulators);
     constants.line("constexpr int dimension = {}, geometry_words = dimension * dimension, derivatives = {};", shape.dimension,
@@ -128,7 +127,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                       {"team", team(config)},
                       {"parallel", team_parallel(config)},
                       {"seat", team_seat(config)}};
-    KernelSource source = make_source(problem, Target::cpu, render("dg/volume/elements.cpp", holes, {{"by_parity", group.by_parity}}), executed);
+    KernelSource source =
+        make_source(problem, Target::cpu, render("dg/volume/kernel.cpp/elements", holes, {{"by_parity", group.by_parity}}), executed);
     source.tables.push_back(derivatives);
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <random>
 
 #include "generator/error.hpp"
+#include "tests/support/running_time.hpp"
 #include "tuner/random.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"
 
@@ -74,6 +76,28 @@ TEST(SpaceFile, AMistakeIsNamedWithItsLine) {
         EXPECT_THAT(error_of(header + line + "\n3 1\n5 1\n"), HasSubstr("some.space:2: ")) << line;
     EXPECT_THAT(error_of(R"({"hone_space": 2})"), HasSubstr("hone_space"));
     EXPECT_THAT(error_of(header.substr(0, header.size() / 2)), HasSubstr("some.space"));
+}
+
+TEST(SlowSpaceFile, AMillionMembersAreReadWithinASecondAndTakeLittle) {
+    if (mallinfo2().uordblks == 0) GTEST_SKIP() << "the memory in use is not counted under this sanitizer, which slows all down besides";
+    constexpr std::int64_t members = 1'000'000;
+    constexpr double most_bytes = 150e6;
+    Random random(std::random_device{}());
+    std::string text = header;
+    text.replace(text.find("\"configurations\": 3"), 19, "\"configurations\": " + std::to_string(members));
+    std::string list = "[0";
+    for (int value = 1; value < 1000; ++value) list += ", " + std::to_string(value);
+    list += "]";
+    text.replace(text.find("[16, 32]"), 8, list);
+    text.replace(text.find("[0.5, 1, true]"), 14, list);
+    for (std::int64_t index = 0; index < members; ++index) text += fmt::format("{} {:.8f}\n", index, 1 + random.real());
+    const auto in_use = [] { return static_cast<double>(mallinfo2().uordblks + mallinfo2().hblkhd); };
+    const double before = in_use() - static_cast<double>(text.capacity());
+    test::RunningTime loading;
+    const RecordedSpace space = parse_recorded_space(text, "million.space");
+    EXPECT_LT(loading.seconds(), 1);
+    EXPECT_EQ(std::ssize(space.members()), members);
+    EXPECT_LT(in_use() - before, most_bytes) << "with the text";
 }
 
 }  // namespace
