@@ -13,9 +13,9 @@
 // shapes by what memory alone takes: `%memory` is the time to read and write the same words over
 // ours.
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -24,6 +24,7 @@
 #include "benchmarks/cpu_products.hpp"
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
+#include "benchmarks/rivals.hpp"
 #include "generator/families/batched_gemv/shape.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/random_words.hpp"
@@ -113,31 +114,6 @@ void plain_loops(const gemm::Shape& of, const void* a_data, const void* b_data, 
             }
 }
 
-// Memory alone: reads what products read and writes as many words as they write, each thread for
-// its part of the batch. No product does less.
-void move_words(const gemm::Shape& of, const void* a, const void* b, void* c) {
-    typedef std::uint64_t Line __attribute__((vector_size(64), aligned(8), may_alias));
-    const std::int64_t bytes = of.bytes(), line = sizeof(Line);
-#pragma omp parallel
-    {
-        const std::int64_t part = omp_get_thread_num();
-        const auto begin_of = [&](std::int64_t stride, std::int64_t of_part) {
-            return of.batch * of_part / omp_get_num_threads() * stride * bytes / line * line;
-        };
-        Line read{};
-        const auto take = [&](const void* from, std::int64_t stride) {
-            const auto* const words = static_cast<const char*>(from);
-            for (std::int64_t at = begin_of(stride, part); at < begin_of(stride, part + 1); at += line)
-                read |= *reinterpret_cast<const Line*>(words + at);
-        };
-        take(a, of.stride_a());
-        take(b, of.stride_b());
-        auto* const to = static_cast<char*>(c);
-        for (std::int64_t at = begin_of(of.stride_c(), part); at < begin_of(of.stride_c(), part + 1); at += line)
-            *reinterpret_cast<Line*>(to + at) = read;
-    }
-}
-
 // A problem's arrays on the device, of random words.
 class Batch {
   public:
@@ -161,6 +137,41 @@ class Batch {
   private:
     std::vector<DeviceArray> arrays_;
     DeviceArray rival_;
+};
+
+// Reads what products read and writes as many words as they write: no product is faster. C is the
+// rivals'.
+class MemoryAlone {
+  public:
+    MemoryAlone(Backend& backend, const Batch& batch)
+        : pointers_{batch.pointers[0], batch.pointers[1], batch.rival()}, numbers_{static_cast<int>(batch.shape.stride_a()),
+                                                                                   static_cast<int>(batch.shape.stride_b()),
+                                                                                   static_cast<int>(batch.shape.stride_c()),
+                                                                                   0,
+                                                                                   0,
+                                                                                   static_cast<int>(batch.shape.batch)} {
+        constexpr std::int64_t group_words = 2048;
+        numbers_[3] = static_cast<int>(std::max<std::int64_t>(1, group_words / batch.shape.words_of_each()));
+        KernelSource source;
+        source.text = real_type(batch.shape.precision) + std::string(rival_text("words.cpp"));
+        source.precision = batch.shape.precision;
+        source.entries = {"words"};
+        source.arrays = {{"a", Access::in, 0, "", ""}, {"b", Access::in, 0, "", ""}, {"c", Access::out, 0, "", ""}};
+        source.scalars = {{"a_words", 0}, {"b_words", 0}, {"c_words", 0}, {"group", 0}};
+        source.step = {{.entry = "words", .constants = {}}};
+        module_ = rival_module(backend, source);
+    }
+    void run() {
+        std::vector<void*> arguments;
+        for (void*& pointer : pointers_) arguments.push_back(&pointer);
+        for (int& number : numbers_) arguments.push_back(&number);
+        module_->launch(0, {1, 1, 1}, {1, 1, 1}, 0, {}, arguments.data());
+    }
+
+  private:
+    std::array<void*, 3> pointers_;
+    std::array<int, 6> numbers_;  // words of a product's a, b and c, products at a time, and the range
+    std::unique_ptr<Module> module_;
 };
 
 // What no kernel can beat: the bytes at the copy's bandwidth, the operations at the multiply-adds'
@@ -238,7 +249,8 @@ void compare(benchmark::State& state, const Problem& problem, const std::shared_
         contenders.push_back(std::move(rival.run));
     }
     const bool cpu = bench.backend().device().limits.target == Target::cpu;
-    if (cpu) contenders.push_back([&] { move_words(batch.shape, batch.pointers[0], batch.pointers[1], batch.rival()); });
+    std::optional<MemoryAlone> memory_alone;
+    if (cpu) contenders.push_back([&of = memory_alone.emplace(bench.backend(), batch)] { of.run(); });
     const Counts counts = built_in_families().of(problem).counts(problem);
     for (auto _ : state) {
         std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 11);

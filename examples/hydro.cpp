@@ -140,10 +140,12 @@ void declare_kernels(CLI::App& app, Options& o) {
            "rows at order 1 and on small meshes of order 2 in two dimensions")
         ->capture_default_str()
         ->check(CLI::IsMember({"best", "elements", "rows"}));
-    app.add_option("--vector-updates", o.vector_updates,
-                   "of conjugate gradients on a GPU: fused: residual and direction in one launch; separate: in two, to the same digits")
+    app.add_option(
+           "--vector-updates", o.vector_updates,
+           "of conjugate gradients on a GPU: fused: residual and direction in one launch; cooperative: which the driver knows for one whose blocks "
+           "wait for each other; separate: in two launches; to the same digits")
         ->capture_default_str()
-        ->check(CLI::IsMember({"fused", "separate"}));
+        ->check(CLI::IsMember({"fused", "cooperative", "separate"}));
 }
 
 // What a run is about, the same on all ranks.
@@ -275,7 +277,7 @@ KernelOperator::Settings operator_settings(const Options& options) {
                                       .tolerance = options.run.tolerance,
                                       .assembly = parse_assembly(options.assembly),
                                       .mass = options.run.mass,
-                                      .fused_updates = options.vector_updates == "fused"};
+                                      .updates = parse_vector_updates(options.vector_updates)};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
     return settings;
 }

@@ -51,7 +51,7 @@ using hone::Reduction;
 namespace text = hone::text;
 
 struct Options {
-    std::string equation = "maxwell_3d", orders = "3", precision = "f64", form = "fused", device = "best", records;
+    std::string equation = "maxwell_3d", orders = "3", precision = "f64", form = "auto", device = "best", records;
     std::string mesh, walls = "reflecting", first = "automatic";
     std::vector<std::string> materials, groups;
     int cells = 0, timed_steps = 3;
@@ -126,10 +126,12 @@ void declare_kernels(CLI::App& app, Options& o) {
         ->capture_default_str()
         ->check(not_negative());
     add_tune(app, o.tune);
-    app.add_option("--form", o.form,
-                   "of a Runge-Kutta stage: kernels (volume, surface, update) or fused (one problem; its configuration says what is fused)")
+    app.add_option(
+           "--form", o.form,
+           "of a Runge-Kutta stage: kernels (volume, surface, update), fused (one problem; its configuration says what is fused), or auto: what "
+           "is faster by the records in --db, fused where these do not tell")
         ->capture_default_str()
-        ->check(CLI::IsMember({"kernels", "fused"}));
+        ->check(CLI::IsMember({"auto", "kernels", "fused"}));
 }
 
 std::pair<std::string, std::string> halves(const std::string& option, const std::string& word) {
@@ -263,8 +265,9 @@ struct Machine {
           backend(hone::make_backend(hone::device_of_rank(options.device, all), cache)),
           records(options.records) {}
 
+    hone::Database database() const { return hone::known_records(hone::built_in_families(), records); }
     std::unique_ptr<hone::KernelLibrary> library() const {
-        return std::make_unique<hone::KernelLibrary>(*backend, hone::known_records(hone::built_in_families(), records), hone::built_in_families());
+        return std::make_unique<hone::KernelLibrary>(*backend, database(), hone::built_in_families());
     }
     const std::string& name() const { return backend->device().fingerprint.name; }
     bool speaks() const { return ranks.rank() == 0; }
@@ -279,6 +282,22 @@ hone::Precision precision_of(const Options& options) {
     return options.precision == "f32" ? hone::Precision::f32 : hone::Precision::f64;
 }
 
+// That of the options or, where nobody says, the fastest by this rank's records.
+StageForm own_form(const Options& options, const Machine& machine, const Case& of, int order) {
+    if (options.form != "auto") return parse_form(options.form);
+    const Box box{{1, 1, 1}};
+    Discretisation sample(options.equation, order, of.mesh.dimension == 3 ? kuhn_box(box) : triangle_box(box));
+    sample.uniform = std::all_of(of.materials.begin(), of.materials.end(), [](const auto& named) { return named.second == Material{}; });
+    return fastest_form(machine.database(), *machine.backend, sample, precision_of(options), options.arithmetic, of.mesh.size());
+}
+
+// That of the first rank, on all.
+StageForm form_of_ranks(const Options& options, const Machine& machine, const Case& of, int order) {
+    bool kernels = own_form(options, machine, of, order) == StageForm::kernels;
+    machine.ranks.broadcast(std::as_writable_bytes(std::span(&kernels, 1)), 0);
+    return kernels ? StageForm::kernels : StageForm::fused;
+}
+
 // Elements a second of time steps on a box of this rank's own.
 double measured_speed(const Options& options, const Machine& machine, const Case& of, int order) {
     constexpr int steps = 3, largest_box = 32;
@@ -288,7 +307,7 @@ double measured_speed(const Options& options, const Machine& machine, const Case
     const Box box{{cells, cells, cells}};
     const Discretisation own(options.equation, order, dimension == 3 ? kuhn_box(box) : triangle_box(box));
     const auto library = machine.library();
-    WaveSolver solver(*machine.backend, *library, own, precision_of(options), parse_form(options.form), {}, options.arithmetic);
+    WaveSolver solver(*machine.backend, *library, own, precision_of(options), own_form(options, machine, of, order), {}, options.arithmetic);
     solver.set_fields(own.interpolated(cavity(*own.equation), 0));
     solver.set_step(own.stable_step());
     const auto seconds = [&] {
@@ -308,11 +327,11 @@ WavePart part_of(const Options& options, const Machine& machine, const Case& of,
 }
 
 // Rank 0, for its part: kernels of the other sizes are found from there.
-void tune_if_asked(const Options& options, const Machine& machine, const WavePart& part) {
+void tune_if_asked(const Options& options, const Machine& machine, const WavePart& part, StageForm form) {
     if (options.tune <= 0) return;
     if (machine.speaks())
-        tune_first(*machine.backend, stage_problems(part.here(), precision_of(options), parse_form(options.form), options.arithmetic),
-                   hone::own_records(machine.records), options.tune, tell_tuned);
+        tune_first(*machine.backend, stage_problems(part.here(), precision_of(options), form, options.arithmetic), hone::own_records(machine.records),
+                   options.tune, tell_tuned);
     machine.ranks.barrier();
 }
 
@@ -386,7 +405,7 @@ std::unique_ptr<WaveSolver> make_solver(const Options& options, const Machine& m
 
 int run(Options options, const Machine& machine, const Case& of, int order) {
     std::map<std::string, std::string> configurations;
-    StageForm form = parse_form(options.form);
+    StageForm form = form_of_ranks(options, machine, of, order);
     if (!options.run.restart.empty()) {
         const Checkpoint checkpoint = read_checkpoint(options.run.restart);
         configurations = checkpoint.configurations;
@@ -398,7 +417,7 @@ int run(Options options, const Machine& machine, const Case& of, int order) {
         auto part = std::make_unique<const WavePart>(part_of(options, machine, of, order, speed));
         const bool is_first = library == nullptr;
         if (is_first) {
-            tune_if_asked(options, machine, *part);
+            tune_if_asked(options, machine, *part, form);
             library = machine.library();
             print_beginning(options, *part, machine);
         }
@@ -438,9 +457,10 @@ int sweep(const Options& options, const Machine& machine, const Case& of, const 
     std::vector<RateRow> rows;
     for (const int order : all) {
         const WavePart part = part_of(options, machine, of, order, speed_of_rank(options, machine, of, order));
-        tune_if_asked(options, machine, part);
+        const StageForm form = form_of_ranks(options, machine, of, order);
+        tune_if_asked(options, machine, part, form);
         const auto library = machine.library();
-        WaveSolver solver(*machine.backend, *library, part, precision_of(options), parse_form(options.form), {}, options.arithmetic);
+        WaveSolver solver(*machine.backend, *library, part, precision_of(options), form, {}, options.arithmetic);
         solver.set_fields(part.here().interpolated(first_fields(options, of.mesh).first, 0));
         solver.set_step(part.here().stable_step(options.run.step_part));
         for (int i = 0; i < warm_up + options.timed_steps; ++i) solver.timed_step();

@@ -64,13 +64,39 @@ double largest_difference(hone::Backend& backend, const Arrays& a, const Arrays&
     return largest;
 }
 
-std::string json_of(const hone::OnlineReport& report, const std::map<std::string, double>& seconds, double difference, double allowed) {
+// How far tuning was when the loop had run for so long.
+struct Milestone {
+    const char* name;
+    bool (*reached)(const hone::OnlineReport&);
+    std::int64_t step = 0;  // 0: not reached
+    double seconds = 0;
+};
+
+std::vector<Milestone> milestones() {
+    return {{"ready", [](const hone::OnlineReport& r) { return r.state != "starting"; }},
+            {"evaluated", [](const hone::OnlineReport& r) { return r.progress.evaluations > 0; }},
+            {"tried", [](const hone::OnlineReport& r) { return r.progress.tried > 0; }},
+            {"adopted", [](const hone::OnlineReport& r) { return r.progress.adopted > 0; }}};
+}
+
+void note(std::vector<Milestone>& all, const hone::OnlineReport& report, std::int64_t step, double seconds) {
+    for (Milestone& milestone : all)
+        if (milestone.step == 0 && milestone.reached(report)) milestone.step = step, milestone.seconds = seconds;
+}
+
+std::string json_of(const hone::OnlineReport& report, const std::vector<Milestone>& reached, const std::map<std::string, double>& seconds,
+                    double difference, double allowed) {
     const hone::OnlineProgress& p = report.progress;
     std::string text = fmt::format("{{\"problem\": {}, \"device\": {}, \"state\": {}", hone::json_string(report.problem),
                                    hone::json_string(report.device), hone::json_string(report.state));
     text += fmt::format(", \"steps\": {}, \"explored_steps\": {}, \"evaluations\": {}, \"tried\": {}, \"adopted\": {}, \"first_adopted\": {}",
                         p.steps, p.explored_steps, p.evaluations, p.tried, p.adopted, p.first_adopted);
     for (const auto& [name, value] : seconds) text += fmt::format(", \"seconds_{}\": {}", name, hone::json_number(value));
+    for (const Milestone& milestone : reached)
+        text +=
+            fmt::format(", \"{0}_at_step\": {1}, \"{0}_after_seconds\": {2}", milestone.name, milestone.step, hone::json_number(milestone.seconds));
+    text += fmt::format(", \"explored_cost\": {}, \"disturbance\": {}, \"stalls\": {}", hone::json_number(p.explored_cost),
+                        hone::json_number(p.disturbance), hone::json_number(p.stalls));
     text += fmt::format(", \"regret\": {}, \"allowed\": {}, \"saved\": {}", hone::json_number(p.regret()), hone::json_number(p.allowed()),
                         hone::json_number(p.saved));
     text += fmt::format(", \"first_step\": {}, \"last_step\": {}, \"first_config\": {}, \"config\": {}", hone::json_number(p.first_median),
@@ -121,7 +147,12 @@ int main(int argc, char** argv) try {
     hone::OnlineTuner tuner(*backend, families, folder, problem, arrays.pointers, settings);
     backend->synchronise();
     const double begin = now();
-    for (int step = 0; step < steps; ++step) tuner.step();
+    std::vector<Milestone> reached = milestones();
+    constexpr int seldom = 8;
+    for (int step = 0; step < steps; ++step) {
+        tuner.step();
+        if (as_json && step % seldom == 0) note(reached, tuner.report(), step + 1, now() - begin);
+    }
     backend->synchronise();
     std::map<std::string, double> seconds{{"online", now() - begin}};
     tuner.finish();
@@ -142,7 +173,7 @@ int main(int argc, char** argv) try {
     if (!best.empty()) seconds["best"] = run_fixed(*backend, library, problem, space.parse(best), untuned, steps);
 
     if (as_json) {
-        fmt::print("{}", json_of(report, seconds, difference, allowed));
+        fmt::print("{}", json_of(report, reached, seconds, difference, allowed));
     } else {
         fmt::print("{}", to_string(report));
         for (const auto& [name, value] : seconds) fmt::print("  {:<10} {:.4g} s for {} steps\n", name, value, steps);

@@ -33,6 +33,7 @@ SearchSpace space_of(std::vector<Form> forms, const Limits& limits, const std::s
                                              {"shared_memory", &shared_violation},
                                              {"registers", &register_violation}})
                 one.space.constraints.push_back(held_by(limits, name, one, rule));
+        one.space.resources = std::move(one.resources);
         spaces.push_back(std::move(one.space));
     }
     return {std::move(spaces), form};

@@ -6,6 +6,15 @@
 
 namespace hone::inline v0_1 {
 
+std::int64_t resident_blocks(const BlockResources& needs, const Limits& limits) {
+    constexpr std::int64_t most = 32;  // of sm_70 to sm_120, but for those with 16 or 24
+    if (needs.threads <= 0) return 0;
+    std::int64_t blocks = std::min(most, limits.max_threads_per_multiprocessor / needs.threads);
+    blocks = std::min(blocks, limits.shared_bytes_per_multiprocessor / (needs.shared_bytes + reserved_shared_bytes));
+    if (needs.registers > 0) blocks = std::min(blocks, limits.registers_per_multiprocessor / (needs.registers * needs.threads));
+    return blocks;
+}
+
 std::optional<std::string> too_many(std::int64_t value, std::int64_t most, const char* what) {
     if (value <= most) return std::nullopt;
     return fmt::format("{} {}, at most {} possible", value, what, most);

@@ -19,6 +19,10 @@ struct BlockResources {
     std::int64_t code = 0;  ///< multiply-adds that stand unrolled in the text
 };
 
+/// Blocks that a multiprocessor has at once, by what is known of them; 0 where one is too many, or
+/// has no threads.
+std::int64_t resident_blocks(const BlockResources& needs, const Limits& limits);
+
 /// Why there is more of something than there can be, or nothing.
 std::optional<std::string> too_many(std::int64_t value, std::int64_t most, const char* what);
 

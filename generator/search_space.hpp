@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/config.hpp"
+#include "generator/residency.hpp"
 
 namespace hone::inline v0_1 {
 
@@ -52,6 +53,8 @@ struct FormSpace {
     /// time before its family had forms. What it says of the form's own tunables is kept, the rest
     /// is left out. Empty: there were none.
     std::function<bool(const Config&)> former = {};
+    /// What a block of a member takes of a CUDA device. Empty: nothing that is limited.
+    std::function<BlockResources(const Config&)> resources = {};
 };
 
 /// The configurations of one problem on one device: the union of its forms' products less what

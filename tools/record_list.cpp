@@ -288,7 +288,8 @@ class Group {
 
     void print_details(Console& console, const Record& record) const {
         if (!how_.verbose) return;
-        std::vector<std::string> lines{record.config.key(), energy_line(record), doubt(record), found_line(record), conditions_line(record)};
+        std::vector<std::string> lines{record.config.key(), exchange_line(record), energy_line(record),
+                                       doubt(record),       found_line(record),    conditions_line(record)};
         for (const std::string& line : lines)
             if (!line.empty()) console.print("{}\n", fitted(spaces(6) + cell(line), how_.width));
     }
@@ -368,8 +369,7 @@ std::string remark(const Record& record, std::chrono::system_clock::time_point t
     if (record.hybrid) {
         add("shared with " + device_key(record.hybrid->partner));
     } else if (record.exchange) {
-        add(fmt::format("{} of {} ranks over {}: {}", record.exchange->program, record.exchange->ranks, record.exchange->link,
-                        record.exchange->config.key()));
+        add(fmt::format("{} of {} ranks", record.exchange->program, record.exchange->ranks));
     } else if (!record.purpose.empty()) {
         add("for " + record.purpose);
     }

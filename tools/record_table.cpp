@@ -37,6 +37,13 @@ std::string energy_line(const Record& record) {
                        significant(energy.samples_per_second));
 }
 
+std::string exchange_line(const Record& record) {
+    if (!record.exchange) return "";
+    const Exchange& exchange = *record.exchange;
+    return fmt::format("{} of {} ranks over {}: {}{}", exchange.program, exchange.ranks, exchange.link, exchange.config.key(),
+                       exchange.usual_seconds > 0 ? ", as usual " + duration(exchange.usual_seconds) : "");
+}
+
 std::string doubt(const Record& record) {
     if (!record.disturbed.empty()) return "disturbed: " + record.disturbed;
     const std::string why = implausible_gain(record);
@@ -86,6 +93,7 @@ std::string record_table(const std::vector<Record>& records, const std::vector<s
                    significant(record.gigaflops()), ceiling_of(record), times > 0 ? fmt::format("{:.2f}x", times) : "-"});
         table.note("    " + record.config.key());
         if (const std::string energy = energy_line(record); !energy.empty()) table.note("    " + energy);
+        if (const std::string exchange = exchange_line(record); !exchange.empty()) table.note("    " + exchange);
         if (const std::string why = doubt(record); !why.empty()) table.note("    " + why);
         if (i < remarks.size() && !remarks[i].empty()) table.note("    " + remarks[i]);
     }

@@ -34,5 +34,8 @@ std::string doubt(const Record& record);
 /// The purpose of a record, where it was not time, and its energy, where it was metered; else an
 /// empty string.
 std::string energy_line(const Record& record);
+/// "poisson of 2 ranks over PCIe, between processes: edges=ahead, as usual 1.8 ms"; else an empty
+/// string.
+std::string exchange_line(const Record& record);
 
 }  // namespace hone::tools

@@ -34,8 +34,8 @@ class FusedMassKernels {
     /// only the first launch is used.
     FusedMassKernels(Backend& backend, const KernelSource& source, int rows, const Product* product, const KernelSource& of_product);
 
-    /// An iteration, but for the product by rows.
-    void iterate(const MassKernels::Arrays& arrays) const;
+    /// An iteration, but for the product by rows. `cooperative`: by Module::launch_together.
+    void iterate(const MassKernels::Arrays& arrays, bool cooperative = false) const;
 
   private:
     void multiply(const MassKernels::Arrays& arrays) const;

@@ -161,7 +161,7 @@ void KernelOperator::accelerate(int slot, int rate) {
     const bool on_host = m.backend.device().limits.target == Target::cpu;
     const MassSolve solve = m.solve(
         m.node_force.data(), m.field({rate, Part::velocities}).data(),
-        MassSettings{.tolerance = m.settings.tolerance, .most_iterations = 1000, .check_every = on_host ? 1 : 2, .fused = m.settings.fused_updates});
+        MassSettings{.tolerance = m.settings.tolerance, .most_iterations = 1000, .check_every = on_host ? 1 : 2, .updates = m.settings.updates});
     // Where zones are tangled there may be no numbers at all: the step is repeated then.
     if (solve.ending == MassEnding::too_many_iterations)
         throw Error("conjugate gradients on the mass matrix", "they do not converge", "ask for a larger --tolerance");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/hydro/mass_solver.hpp"
 #include "examples/hydro/mass_system.hpp"
 #include "examples/hydro/operator.hpp"
 #include "examples/hydro/zone_forces.hpp"
@@ -26,9 +27,9 @@ class KernelOperator final : public Operator {
         double tolerance = 1e-12;                           ///< of conjugate gradients
         std::map<std::string, std::string> configurations;  ///< as ZoneForces, and csr_spmv or fe_mass: in place of what the library would choose
         Assembly assembly = Assembly::partial;
-        std::optional<MassForm> mass;    ///< how conjugate gradients multiply; nothing: usual_mass_form
-        bool fused_updates = true;       ///< as MassSettings::fused; of one rank
-        std::optional<Partner> partner;  ///< of corner forces: results are those of one device to rounding
+        std::optional<MassForm> mass;                  ///< how conjugate gradients multiply; nothing: usual_mass_form
+        VectorUpdates updates = VectorUpdates::fused;  ///< of conjugate gradients on one rank
+        std::optional<Partner> partner;                ///< of corner forces: results are those of one device to rounding
         /// Of several ranks: the discretisation is its `here`, and all ranks call alike. The
         /// library is asked for the kernels of the whole mesh, so that no digit knows how many
         /// ranks on devices of one kind there are. Must outlive the operator.

@@ -208,12 +208,10 @@ constexpr const char* mass_body = R"cpp(
         }
     }
 
-    // A component's scalars, with its step along p: `product` is p . w.
-    DEVICE Scalars scalars_before(const double* component, double product) {
-        Scalars own = scalars_of(component);
+    // A component's step along p: `product` is p . w.
+    DEVICE void step_along(Scalars& own, double product) {
         own.steps = own.of[active] != 0 && product > 0;
         own.step = own.steps ? own.of[delta] / product : 0.0;
-        return own;
     }
 
     // They follow the step: `square` is the new r . Q r.
@@ -240,7 +238,11 @@ constexpr const char* mass_body = R"cpp(
             new_residual(own, all, found, squares);
             for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = found[c];
         };
-        const auto prepare = [=](int c) { return scalars_before(scalars + c * words, dot[c]); };
+        const auto prepare = [=](int c) {
+            Scalars own = scalars_of(scalars + c * words);
+            step_along(own, dot[c]);
+            return own;
+        };
         sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& before, double sum) {
             Scalars own = before;
             scalars_after(own, sum / rows);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "examples/hydro/fused_mass_kernels.hpp"
@@ -147,6 +148,13 @@ Problem product_problem(const MassSystem& system, MassForm form, bool dotted) {
         fmt::format("csr_spmv {} vectors=split rows={} entries={}", vectors, system.matrix.rows(), system.matrix.values.size()));
 }
 
+VectorUpdates parse_vector_updates(const std::string& word) {
+    if (word == "separate") return VectorUpdates::separate;
+    if (word == "fused") return VectorUpdates::fused;
+    if (word == "cooperative") return VectorUpdates::cooperative;
+    throw Error("vector updates " + word, "there is no such way", "use separate, fused or cooperative");
+}
+
 struct MassSolver::State {
     Backend& backend;
     int components, rows;
@@ -157,7 +165,7 @@ struct MassSolver::State {
     DeviceArray q, held, r, p, w, dot, sums, scalars;
     DeviceArray host_b, host_x;             // of data that come from the host
     std::vector<BoundKernel> multiply;      // one, made when its arrays are there
-    std::optional<FusedMassKernels> fused;  // made when the first solve asks for it
+    std::optional<FusedMassKernels> fused;  // on a GPU
     HostBuffer look;                        // the scalars, for the host
     double tolerance = -1;                  // that is among the scalars
     std::array<int, 2> usual{};             // iterations of the last two solves: a time step's two take turns
@@ -183,6 +191,10 @@ struct MassSolver::State {
         for (const DeviceArray& array : matrix) arrays.push_back(array.data());
         arrays.insert(arrays.end(), {p.data(), w.data(), dot.data()});
         multiply.emplace_back(product, arrays);
+        if (on.device().limits.target != Target::cuda) return;
+        FusedMassKernels::Product of{product->source(), {}};
+        for (const DeviceArray& array : matrix) of.matrix.push_back(array.data());
+        fused.emplace(on, components, rows, form == MassForm::elements ? &of : nullptr);
     }
 
     static constexpr std::int64_t word = sizeof(double);
@@ -194,20 +206,15 @@ struct MassSolver::State {
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
     }
 
-    void iterate(const MassKernels::Arrays& arrays, bool fuse) {
-        if (!fuse || backend.device().limits.target != Target::cuda) {
+    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates) {
+        if (updates == VectorUpdates::separate || !fused) {
             multiply.front().launch();
             kernels.update(arrays);
             kernels.direction(arrays);
             return;
         }
-        if (!fused) {
-            FusedMassKernels::Product of{product->source(), {}};
-            for (const DeviceArray& array : matrix) of.matrix.push_back(array.data());
-            fused.emplace(backend, components, rows, by_elements ? &of : nullptr);
-        }
         if (!by_elements) multiply.front().launch();
-        fused->iterate(arrays);
+        fused->iterate(arrays, updates == VectorUpdates::cooperative);
     }
 
     // For each component a word of its scalars.
@@ -273,7 +280,7 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
         const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);
         for (int step = 0; step < steps; ++step) {
-            s.iterate(arrays, settings.fused);
+            s.iterate(arrays, settings.updates);
         }
         executed += steps;
         s.read_scalars();

@@ -10,6 +10,15 @@
 
 namespace hone::examples::hydro {
 
+/// How the vector updates of an iteration are launched on a GPU; a processor has them one by one.
+enum class VectorUpdates {
+    separate,    ///< residual and direction in a launch each
+    fused,       ///< in one, as FusedMassKernels
+    cooperative  ///< the same, where the driver sees to it that all blocks are on the device
+};
+/// "separate", "fused" or "cooperative"; throws Error for anything else.
+VectorUpdates parse_vector_updates(const std::string& word);
+
 struct MassSettings {
     double tolerance = 1e-8;  ///< of sqrt(r . Q r) by its first value, Q the inverse diagonal: for each component by itself
     int most_iterations = 300;
@@ -18,7 +27,7 @@ struct MassSettings {
     /// of an iteration, and costs nothing on a processor; iterations after the last one needed are
     /// lost. No result depends on it.
     int check_every = 2;
-    bool fused = true;  ///< residual and direction in one launch where the device can: to the same digits
+    VectorUpdates updates = VectorUpdates::fused;  ///< no digit depends on it
 };
 
 enum class MassEnding {

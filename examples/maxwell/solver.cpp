@@ -52,6 +52,23 @@ std::vector<Problem> stage_problems(const Discretisation& of, Precision precisio
     return problems;
 }
 
+StageForm fastest_form(const Database& database, const Backend& backend, const Discretisation& of, Precision precision, const std::string& arithmetic,
+                       std::int64_t elements) {
+    // Seconds per element of a stage, by records of these problems on this model of a device.
+    const auto cost_of = [&](StageForm form) -> std::optional<double> {
+        double sum = 0;
+        for (const Problem& problem : stage_problems(of, precision, form, arithmetic, elements)) {
+            const Match match = database.best(problem, backend.device().fingerprint, backend.device().limits);
+            const bool known = (match.grade == Grade::exact || match.grade == Grade::nearest_size) && match.record;
+            if (!known || match.record->counts.updates <= 0) return std::nullopt;
+            sum += match.record->step.median / match.record->counts.updates;
+        }
+        return sum;
+    };
+    const std::optional<double> fused = cost_of(StageForm::fused), kernels = cost_of(StageForm::kernels);
+    return fused && kernels && *kernels < *fused ? StageForm::kernels : StageForm::fused;
+}
+
 struct WaveSolver::State {
     State(Backend& on, KernelLibrary& library, const Discretisation& what, const WavePart* part, Precision real, StageForm which,
           std::map<std::string, std::string> configurations, const std::string& arithmetic)
@@ -137,17 +154,17 @@ struct WaveSolver::State {
     template <typename Launch>
     void each_launch(Launch launch) {
         for (std::size_t stage = 0; stage < stages; ++stage) {
-            if (traces) traces->begin(std::array<void*, 1>{pointer("q", turned, stage)});
             for (Launches& launches : kernels) {
                 const bool by_stage = launches.bound.size() > 1;
                 const BoundKernel& kernel = launches.bound[by_stage ? (launches.bound.size() > stages ? stages * turned : 0) + stage : 0];
-                if (!traces || !takes(launches, "vmapP")) {
-                    launch(launches, kernel, 0, own, Stream{});
-                    continue;
-                }
-                launch(launches, kernel, boundary, own, Stream{});
                 // A stage's first kernel needs nothing that was launched after the exchange began.
-                const bool beside = &launches == &kernels.front();
+                const bool beside = &launches == &kernels.front(), waits = traces && takes(launches, "vmapP");
+                const auto inner = [&] { launch(launches, kernel, waits ? boundary : 0, own, Stream{}); };
+                if (traces && beside)
+                    traces->begin(std::array<void*, 1>{pointer("q", turned, stage)}, inner);
+                else
+                    inner();
+                if (!waits) continue;
                 const Stream arrived = traces->arrive();
                 if (!beside) traces->join();
                 launch(launches, kernel, 0, boundary, beside ? arrived : Stream{});

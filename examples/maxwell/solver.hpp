@@ -24,6 +24,11 @@ enum class StageForm {
 std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic = "strict",
                                     std::int64_t elements = 0);
 
+/// `kernels` where a database knows that on this device the three of them take less time than a
+/// whole stage, as may be at high orders; else `fused`. Parameters as of stage_problems.
+StageForm fastest_form(const Database& database, const Backend& backend, const Discretisation& of, Precision precision,
+                       const std::string& arithmetic = "strict", std::int64_t elements = 0);
+
 /// What one kernel came to.
 struct KernelRate {
     std::string name;       ///< of its family

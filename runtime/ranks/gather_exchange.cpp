@@ -101,12 +101,17 @@ struct GatherExchange::State {
         return std::span(host_buffer).subspan(field * size(own.size() + copies.size()) + size(own.size()), size(copies.size()));
     }
 
-    void begin(std::span<void* const> of) {
+    void begin(std::span<void* const> of, const std::function<void()>& meanwhile) {
         fields.assign(of.begin(), of.end());
+        const bool ahead = device != nullptr && edges != EdgePlace::serial;
+        stream.follow();
+        if (ahead && meanwhile) meanwhile();
         device != nullptr ? begin_on_device() : begin_on_host();
-        if (edges != EdgePlace::serial) return;
-        finish();
-        stream.join();
+        if (edges == EdgePlace::serial) {
+            finish();
+            stream.join();
+        }
+        if (!ahead && meanwhile) meanwhile();
     }
     void arrive() {
         if (edges != EdgePlace::serial) finish();
@@ -119,7 +124,6 @@ struct GatherExchange::State {
         for (const GatherLink& link : links)
             sizes.emplace_back(fields.size(), DeviceMail::Sizes{std::ssize(link.own) * word_bytes, std::ssize(link.copies) * word_bytes});
         mail.prepare(sizes);
-        stream.follow();
         mail.send(words_of(&GatherLink::own, device->own));
     }
     void end_on_device() { mail.receive(words_of(&GatherLink::copies, device->copies)); }
@@ -176,8 +180,8 @@ GatherExchange::~GatherExchange() = default;
 GatherExchange::GatherExchange(GatherExchange&&) noexcept = default;
 GatherExchange& GatherExchange::operator=(GatherExchange&&) noexcept = default;
 
-void GatherExchange::begin(std::span<void* const> fields) {
-    state_->begin(fields);
+void GatherExchange::begin(std::span<void* const> fields, const std::function<void()>& meanwhile) {
+    state_->begin(fields, meanwhile);
 }
 void GatherExchange::end() {
     arrive();

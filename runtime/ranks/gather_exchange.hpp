@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,8 +46,10 @@ class GatherExchange {
     GatherExchange& operator=(GatherExchange&&) noexcept;
 
     /// All fields at once, as what was queued on the default stream leaves them. Until `end` own
-    /// words must not change, nor may copies be written or read.
-    void begin(std::span<void* const> fields);
+    /// words must not change, nor may copies be written or read. `meanwhile`, if given, queues work
+    /// on the default stream that needs none of the copies: on a GPU ahead of what packs messages,
+    /// so that it need not wait for that to begin.
+    void begin(std::span<void* const> fields, const std::function<void()>& meanwhile = {});
     /// What is queued on the default stream from now on finds the copies: `arrive` and `join`.
     void end();
     /// The exchange's stream: what is queued on it from now on finds the copies, and what was there

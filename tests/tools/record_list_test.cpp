@@ -131,6 +131,15 @@ TEST(RecordList, VerboseTellsTheConfigurationWithinTheWidth) {
     EXPECT_THAT(listed({volume(2)}, {}), Not(HasSubstr(volume(2).config.key())));
 }
 
+TEST(RecordList, SaysOfWhichRanksAnExchangeIs) {
+    Record record = volume(2);
+    record.purpose = "exchange";
+    record.exchange = Exchange{"poisson", "NVLink, 18 links, between processes", 2, Config({{"edges", std::string("ahead")}}), 2.34e-3};
+    EXPECT_THAT(listed({record}, {.width = 200}), testing::AllOf(HasSubstr("poisson of 2 ranks"), Not(HasSubstr("NVLink"))));
+    EXPECT_THAT(listed({record}, {.width = 200, .verbose = true}),
+                HasSubstr("poisson of 2 ranks over NVLink, 18 links, between processes: edges=ahead, as usual 2.34 ms"));
+}
+
 TEST(RecordList, ColumnsAreThoseThatWereAskedFor) {
     const std::string text = listed({volume(2)}, {.columns = find_columns("safe,date")});
     EXPECT_THAT(text, HasSubstr("3.00 ms  " + utc_date().substr(0, 10)));

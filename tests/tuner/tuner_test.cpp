@@ -94,10 +94,10 @@ std::vector<std::size_t> ahead(int window, int reports, const Outcome& outcome) 
 }
 
 TEST(Tuner, HandsOutMoreAheadTheMoreIsKnown) {
-    const std::vector<std::size_t> counts = ahead(20, 100, measured(1));
+    const std::vector<std::size_t> counts = ahead(20, 150, measured(1));
     EXPECT_EQ(counts.front(), 16U) << "nothing is known that could be waited for";
-    for (std::size_t reports = 13; reports < counts.size(); ++reports)
-        EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 4, 4, 20)) << "after " << reports;
+    for (std::size_t reports = 14; reports < counts.size(); ++reports)
+        EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 6, 3, 20)) << "after " << reports;
     EXPECT_THAT(ahead(3, 50, measured(1)), testing::Each(3U)) << "a window, and no more";
     EXPECT_THAT(ahead(1, 50, measured(1)), testing::Each(1U));
 }
@@ -107,11 +107,11 @@ TEST(Tuner, HandsOutAsMuchAheadAsKeepsTheDeviceBusy) {
     outcome.verify_seconds = 0.25;
     outcome.measure_seconds = 0.75;
     outcome.compile_seconds = 4;
-    EXPECT_EQ(ahead(40, 20, outcome)[20], 7U) << "one is measured while four are compiled, and half as many more";
+    EXPECT_EQ(ahead(40, 20, outcome)[20], 17U) << "one is measured, and four times as many are compiled as it could be meanwhile";
     outcome.compile_seconds = 400;
     EXPECT_EQ(ahead(40, 20, outcome)[20], 40U) << "compilers are what is waited for";
     outcome.compile_seconds = 0;
-    EXPECT_EQ(ahead(40, 20, outcome)[20], 5U) << "as without times";
+    EXPECT_EQ(ahead(40, 20, outcome)[20], 3U) << "as without times";
 }
 
 TEST(Tuner, RefusesReportsOutOfOrder) {

@@ -161,6 +161,48 @@ TEST(Prediction, WhatSeveralNeighboursAgreeInWins) {
     EXPECT_EQ(predict(families(), problem, cuda_limits(90), {}), std::nullopt);
 }
 
+// A record of a problem of hone's own families.
+Record tuned(const std::string& problem, const std::string& config) {
+    Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
+    record.problem = built_in_families().parse_problem(problem);
+    record.config = built_in_families().of(record.problem).space(record.problem, cuda_limits(90)).parse(config);
+    record.safe_seconds = 2 * record.step.median;
+    return record;
+}
+
+std::optional<Prediction> predicted(const std::string& problem, const std::vector<Record>& records) {
+    std::vector<Neighbour> neighbours;
+    for (const Record& record : records)
+        neighbours.push_back({&record, *neighbour_distance(record, built_in_families().parse_problem(problem), h200)});
+    sort_neighbours(neighbours);
+    return predict(built_in_families(), built_in_families().parse_problem(problem), cuda_limits(90), neighbours);
+}
+
+TEST(Prediction, AFormThatDoesNotExistHereProposesNothing) {
+    // Matrix units are all that larger products have.
+    const Record small = tuned("batched_gemm m=23 n=12 k=12 batch=1000", "form=tile"),
+                 large = tuned("batched_gemm m=30 n=12 k=12 batch=1000", "form=mma");
+    EXPECT_FALSE(predicted("batched_gemm m=24 n=12 k=12 batch=1000", {small}));
+    const auto prediction = predicted("batched_gemm m=24 n=12 k=12 batch=1000", {small, large});
+    ASSERT_TRUE(prediction);
+    ASSERT_EQ(prediction->sources.size(), 1U);
+    EXPECT_EQ(prediction->sources.front().problem, large.problem);
+}
+
+TEST(Prediction, ProposalsThatLeaveFewWarpsCountLess) {
+    // 16 elements fill a multiprocessor's shared memory with one block of four warps.
+    const std::string rest = " precision=f64 elements=100000", units = "form=mma,groups_per_warp=1,elements_per_block=";
+    const Record crowded = tuned("dg_volume equation=acoustics_3d order=10" + rest, units + "16");
+    const Record roomy = tuned("dg_volume equation=acoustics_3d order=8" + rest, units + "8");
+    const auto alone = predicted("dg_volume equation=acoustics_3d order=9" + rest, {crowded});
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(alone->config.integer("elements_per_block"), 16);
+    const auto both = predicted("dg_volume equation=acoustics_3d order=9" + rest, {crowded, roomy});
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->sources.front().problem, crowded.problem) << "the nearest";
+    EXPECT_EQ(both->config.integer("elements_per_block"), 8);
+}
+
 TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     Record record = axpy_record("axpy precision=f32 n=2048", "unroll=4,block=256", h200);

@@ -54,7 +54,8 @@ std::vector<std::string> missing_in(const Record& record) {
     const auto need = [&](bool there, const char* what) {
         if (!there) missing.emplace_back(what);
     };
-    need(record.verified() && record.tolerance > 0, "verification");
+    // No setting of an exchange changes a bit.
+    need(record.verified() && (record.tolerance > 0 || record.exchange), "verification");
     need(record.step.samples > 1 && record.step.low > 0 && record.step.low <= record.step.high, "interval");
     need(!record.versions.hone.empty() && record.versions.source_hash.size() == 64, "version and kernel");
     const bool processor = record.device.target == Target::cpu;  // which has no driver, and often a host that hides its clocks

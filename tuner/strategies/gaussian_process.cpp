@@ -169,7 +169,9 @@ void GaussianProcess::calibrate() {
                      [](const Miss& a, const Miss& b) { return a.value < b.value; });
     double sum = 0;
     for (std::size_t i = 0; i < half; ++i) sum += misses[i].square;
-    doubt_ = std::clamp(sum / static_cast<double>(half), 1.0, most_doubt);
+    const double mean_square = sum / static_cast<double>(half);
+    doubt_ = std::clamp(mean_square, 1.0, most_doubt);
+    misfit_ = std::sqrt(mean_square);
 }
 
 double GaussianProcess::variance() const {

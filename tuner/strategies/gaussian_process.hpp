@@ -49,6 +49,9 @@ class GaussianProcess {
     /// anew); Bachoc, 2013, "Cross validation and maximum likelihood estimations of
     /// hyper-parameters of Gaussian processes with model misspecification".
     void calibrate();
+    /// The root of the mean square of these errors over the expected ones, as of the last time; 1
+    /// before. Below 1 the process knows the lower values better than it thinks.
+    double misfit() const { return misfit_; }
 
     /// Of the values, as the covariance explains them. Requires one.
     double variance() const;
@@ -80,6 +83,7 @@ class GaussianProcess {
     double ones_ = 0;            ///< ... and ones
     double count_ = 0;           ///< values
     double doubt_ = 1;           ///< squared errors over expected ones
+    double misfit_ = 1;          ///< root of squared errors over expected ones, where doubt_ is at least 1
     std::vector<float> left_;    ///< of each candidate: the part of its variance that is not explained yet
     std::vector<float> value_, one_, failure_;
 };

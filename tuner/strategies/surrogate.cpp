@@ -15,8 +15,7 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr std::size_t fewest_costs = 6;        // before a model is made of them, ...
-constexpr std::size_t fewest_ahead = 10;       // ... and that many where others are pending, which wait for no model
+constexpr std::size_t fewest_costs = 6;        // before a model is made of them
 constexpr std::size_t blind_draws = 60;        // before that, the least known of so many members is asked, ...
 constexpr std::size_t most_blind = 100;        // ... as long as no more than these are known, whose third power each of these asks takes
 constexpr std::size_t most_candidates = 2000;  // in the pool, which an ask looks at one by one
@@ -25,7 +24,7 @@ constexpr int further_neighbours = 30;         // draws with two values altered,
 constexpr std::size_t most_rows = 400;         // members that the model holds, at most ...
 constexpr std::size_t kept_rows = 300;         // ... and after it was made anew from the best and some others
 constexpr std::size_t most_fitted = 80;        // the same, for learning the covariance, which takes their third power
-constexpr double ambition = 0.4;               // by how much of the process's deviation an ask is to be below the best, in the mean
+constexpr double ambition = 0.3;               // by how many deviations of a process without misfit an ask is to be below the best, in the mean
 constexpr double least_chance = 0.02;          // not to fail, whatever the model says
 constexpr double refit_growth = 1.3;           // costs told until the covariance is learnt again
 constexpr std::size_t refit_least = 2;         // ... and so many more
@@ -67,8 +66,7 @@ class Surrogate : public MemberStrategy {
 
   protected:
     std::size_t choose() override {
-        const bool pending = known_.size() > told_count_;
-        if (ranking_.size() < (pending ? fewest_ahead : fewest_costs)) return least_known();
+        if (ranking_.size() < fewest_costs) return least_known();
         if (!model_ || model_->rows() >= most_rows || told_count_ >= next_fit_) make_model();
         if (std::exchange(new_best_, false)) extend_pool();
         const double target = draw_target();
@@ -199,9 +197,10 @@ class Surrogate : public MemberStrategy {
     }
 
     /// What an ask is to improve on, drawn anew each time: the best, or less by an exponentially
-    /// distributed part of the process's deviation. The lower it is, the further from what is known
-    /// lies the member with the greatest expected improvement.
-    double draw_target() { return best_believed() + ambition * std::log(1 - random().real()) * std::sqrt(model_->variance()); }
+    /// distributed part of the process's deviation, times the root of its misfit. The lower it is,
+    /// the further from what is known lies the member with the greatest expected improvement. Where
+    /// the model is better than it thinks, on smooth costs, near is where to look.
+    double draw_target() { return best_believed() + ambition * std::log(1 - random().real()) * std::sqrt(model_->variance() * model_->misfit()); }
 
     /// The open one in the pool with the greatest expected improvement on `target`.
     std::optional<std::size_t> best_candidate(double target) const {

@@ -182,7 +182,7 @@ TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOnTheThreadsOrOnFusedUpda
     }
     omp_set_num_threads(threads);
     std::vector<double> x(2 * rows);
-    EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-9, .fused = false}).iterations, first.iterations);
+    EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-9, .updates = VectorUpdates::separate}).iterations, first.iterations);
     EXPECT_EQ(x, usual) << "residual and direction in a launch each";
 }
 
@@ -196,7 +196,7 @@ TEST_P(MassSolverOfManyRows, NoDigitDependsOnFusedUpdates) {
         const std::vector<double> b = random_words(3 * static_cast<std::size_t>(rows));
         std::vector<double> fused(b.size()), separate(b.size());
         const MassSolve first = solver.solve(b, fused, {.tolerance = 1e-9});
-        const MassSolve second = solver.solve(b, separate, {.tolerance = 1e-9, .fused = false});
+        const MassSolve second = solver.solve(b, separate, {.tolerance = 1e-9, .updates = VectorUpdates::separate});
         EXPECT_EQ(first.ending, MassEnding::converged);
         EXPECT_EQ(first.iterations, second.iterations) << rows;
         EXPECT_TRUE(fused == separate) << rows;
@@ -477,6 +477,24 @@ TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesOnLargeMeshes) {
 
 TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {
     expect_same_digits(system_of("triple-point", 2, 2, {7, 3, 1}), MassForm::rows, 65536);
+}
+
+// The emulator does without the copies and fences that a GPU has.
+TEST_F(FusedMassKernelsTest, CompileForGpus) {
+    std::unique_ptr<Compiler> nvrtc;
+    try {
+        nvrtc = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Problem problem = product_problem(system_of("sedov", 3, 2, {2, 2, 2}), MassForm::elements);
+    const Family& family = built_in_families().of(problem);
+    const Limits limits = cuda_limits(90);
+    const KernelSource product = family.kernel(problem, family.space(problem, limits).safe(), limits);
+    for (const KernelSource& source : {FusedMassKernels::source(limits, 3, 274625, &product), FusedMassKernels::source(limits, 2, 4225, nullptr)}) {
+        const CompileOutcome outcome = nvrtc->compile(source);
+        EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+    }
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
 // before and the others' sums there: the scalars of those that find all sums.
 TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
     SCOPED_TRACE(seed_);
-    constexpr int components = 3, all_rows = 70000, shares = 69, ranks = 3, rank = 1, flags = 7, data = 16, epoch = 5, dots_of_share = 32,
+    constexpr int components = 3, all_rows = 70000, shares = 274, ranks = 3, rank = 1, flags = 7, data = 16, epoch = 5, dots_of_share = 8,
                   scalars = RankMassKernels::words, stepped_first = 50, stepped_last = 3000, stride = 3500;
     const auto emulated = [](KernelSource source) {
         for (Launch& launch : source.step)

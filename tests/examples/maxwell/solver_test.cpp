@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <cmath>
+#include <map>
 
 #include "examples/maxwell/reference.hpp"
 #include "examples/maxwell/wave_run.hpp"
@@ -108,6 +109,33 @@ TEST_F(WaveSolverTest, ArithmeticIsAPartOfTheProblems) {
 }
 
 // Waves that meet an absorbing boundary head on are gone.
+TEST_F(WaveSolverTest, ThreeKernelsAreTakenWhereTheRecordsKnowThatTheyAreFaster) {
+    const Discretisation of("maxwell_3d", 2, kuhn_box(Box{{1, 1, 1}}));
+    // Nanoseconds per element.
+    const auto fastest = [&](const std::map<std::string, double>& known) {
+        Database database(built_in_families());
+        for (const StageForm form : {StageForm::fused, StageForm::kernels})
+            for (const Problem& problem : stage_problems(of, Precision::f32, form, "strict", 1000)) {
+                const auto cost = known.find(std::string(problem.family()));
+                if (cost == known.end()) continue;
+                const Family& family = built_in_families().of(problem);
+                Record record{problem, family.space(problem, backend_->device().limits).safe(), backend_->device().fingerprint};
+                record.counts = family.counts(problem);
+                record.step.median = record.step.low = record.step.high = record.step.minimum = cost->second * 1e-9 * record.counts.updates;
+                record.step.samples = 3;
+                record.verification_error = 0;
+                record.date = "2026-11-21T00:00:00Z";
+                database.add(record);
+            }
+        return fastest_form(database, *backend_, of, Precision::f32);
+    };
+    EXPECT_EQ(fastest({}), StageForm::fused);
+    EXPECT_EQ(fastest({{"dg_stage", 10}, {"dg_volume", 3}, {"dg_surface", 3}}), StageForm::fused) << "what an update takes is not known";
+    EXPECT_EQ(fastest({{"dg_volume", 3}, {"dg_surface", 3}, {"dg_rk", 3}}), StageForm::fused) << "what a whole stage takes is not known";
+    EXPECT_EQ(fastest({{"dg_stage", 10}, {"dg_volume", 3}, {"dg_surface", 3}, {"dg_rk", 3}}), StageForm::kernels);
+    EXPECT_EQ(fastest({{"dg_stage", 8}, {"dg_volume", 3}, {"dg_surface", 3}, {"dg_rk", 3}}), StageForm::fused);
+}
+
 TEST_F(WaveSolverTest, AbsorbingWallsEmptyTheBox) {
     Box box{{6, 6, 0}};
     box.boundary.fill(Boundary::absorbing);

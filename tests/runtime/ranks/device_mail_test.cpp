@@ -318,10 +318,12 @@ TEST(DeviceMailOnCuda, StoresIntoTheMemoryOfPeers) {
             std::array<std::uint64_t, 4> words{base, base + 1, 0, 0};
             device.copy(field.data(), words.data(), sizeof words);
             GatherExchange exchange(communicator, device, {{1 - communicator.rank(), {1, 0}, {2, 3}}}, 8);
+            int between = 0;
             for (int round = 0; round < 3; ++round) {
-                exchange.begin(std::array<void*, 1>{field.data()});
+                exchange.begin(std::array<void*, 1>{field.data()}, [&] { ++between; });
                 exchange.end();
             }
+            EXPECT_EQ(between, 3);
             device.copy(words.data(), field.data(), sizeof words);
             device.synchronise();
             EXPECT_EQ(words, (std::array<std::uint64_t, 4>{base, base + 1, 11 - base, 10 - base}));

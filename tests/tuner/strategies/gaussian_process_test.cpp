@@ -113,6 +113,7 @@ TEST_F(GaussianProcesses, ExpectsWhatTheTextbookDoes) {
         const Expectation found = process.expect(p);
         EXPECT_NEAR(found.mean, textbook.mean(pool_[p]), tolerance);
         EXPECT_NEAR(found.deviation, textbook.deviation(pool_[p]), tolerance);
+        EXPECT_NEAR(process.unexplained(p), textbook.unknown(pool_[p]), tolerance);
         EXPECT_EQ(found.failure, 0);
     }
 }
@@ -190,9 +191,12 @@ TEST_F(GaussianProcesses, ErrorsGreaterThanExpectedWidenDeviations) {
             const double error = values_[left_out] - all.mean_ - dot(others.covariances(rows_[left_out]), solve(others.covariance_, values));
             sum += error * error / (others.unknown(rows_[left_out]) + kernel_.noise()) / all.variance_;
         }
-        const double doubt = std::clamp(sum / static_cast<double>(lower.size() / 2), 1.0, 100.0);
+        const double mean_square = sum / static_cast<double>(lower.size() / 2);
+        const double doubt = std::clamp(mean_square, 1.0, 100.0);
         const double before = process.expect(0).deviation;
+        EXPECT_EQ(process.misfit(), 1);
         process.calibrate();
+        EXPECT_NEAR(process.misfit(), std::sqrt(mean_square), 1e-6 * std::sqrt(mean_square)) << "spread " << spread;
         EXPECT_NEAR(process.expect(0).deviation / before, std::sqrt(doubt), 1e-6 * std::sqrt(doubt)) << "spread " << spread;
         EXPECT_NEAR(process.expect(0).mean, all.mean(pool_[0]), tolerance * (1 + spread)) << "no mean moves";
     }

@@ -22,8 +22,10 @@ bool scaled(const Plan& plan, const Pass& pass) {
 
 // A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold
 // copy_width of them.
-void add_finish(Holes& holes, const Plan& plan, const Pass& pass, bool residual_ahead) {
-    holes.emplace_back("residual", Block().line("load(residual, {} + i);", residual_ahead ? "here" : "res + base"));
+void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set<std::string>& flags) {
+    holes.emplace_back("residual", Block().line("load(residual, {} + i);", flags.contains("residual_ahead") ? "here" : "res + base"));
+    const char* const field = flags.contains("fields_here") ? "here + (i + i / words * (row - words))" : "q + base + i";
+    holes.emplace_back("field", Block().line("load(field, {});", field));
     holes.emplace_back("scale",
                        Block().line("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
                                     plan.shape.what->second_group * plan.shape.nodes));
@@ -79,7 +81,8 @@ constexpr std::array way_flags{"tile",
                                "ahead",
                                "rhs_ahead",
                                "several_parts",
-                               "fields_here",
+                               "fields_ahead",
+                               "asks_early",
                                "shared_operator",
                                "traces_in_shared",
                                "waits_for_factors",
@@ -92,6 +95,8 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
         {"from_rhs", pass.from_rhs}, {"update", pass.update}, {"scaled", scaled(plan, pass)},   {"f64", plan.shape.precision == Precision::f64}};
     add_flux_flags(flags, plan.shape);
     for (const char* const flag : way_flags) flags.emplace_back(flag, text.flags.contains(flag));
+    flags.emplace_back("asks_late", !text.flags.contains("asks_early"));
+    flags.emplace_back("frames_first", pass.surface && !text.flags.contains("asks_early"));
     return flags;
 }
 
@@ -103,6 +108,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"double_parity", used.contains("double_parity")},
+                {"packed_points", used.contains("packed_points")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
@@ -123,7 +129,7 @@ Block entry(const Plan& plan, const Pass& pass, PassText text, const std::option
                            own->copy_width);
     }
     holes.emplace_back("own_constants", own_constants);
-    add_finish(holes, plan, pass, text.flags.contains("residual_ahead"));
+    add_finish(holes, plan, pass, text.flags);
     if (pass.surface) holes.emplace_back("mirrored", mirrored_line(plan.shape));
     return Block().lines_of(render("dg/passes/kernel.cu/entry", holes, flags));
 }
@@ -177,7 +183,7 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
         render("dg/passes/kernel.cu",
                {{"banner", pass_banner(plan, Target::cuda)},
                 {"constants", constants.append(way.constants(plan))},
-                {"face_node", plan.any(&Pass::surface) && !used.contains("double_parity") ? face_node_table(shape, "__device__ const") : Block()},
+                {"face_node", plan.any(&Pass::surface) && !used.contains("packed_points") ? face_node_table(shape, "__device__ const") : Block()},
                 {"entries", entries}},
                kernel_flags(shape, used));
     return std::move(source);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/operands.hpp"
@@ -118,6 +119,14 @@ BlockResources mma_resources(const Shape& shape, const Config& config, const Par
     return needs;
 }
 
+// Of the points of the faces in a row of amplitudes, where faces are padded one by one.
+std::vector<int> places_of_points(const Shape& shape, const Operands& operands) {
+    std::vector<int> places;
+    for (int point = 0; point < shape.face_points(); ++point)
+        places.push_back(point / shape.face_nodes * operands.face_columns + point % shape.face_nodes);
+    return places;
+}
+
 Block mma_constants(const Plan& plan) {
     const Tasks tasks(plan.shape, plan.config);
     Block block = face_constants(plan.shape);
@@ -128,11 +137,12 @@ Block mma_constants(const Plan& plan) {
     if (tasks.double_parity)
         block.append(double_part_constants(plan.shape, tasks.part_tiles)).append(double_face_part_constants(plan.shape, mma_columns));
     else if (tasks.by_parity)
-        block.append(part_constants(plan.shape, tasks.part_tiles));
+        block.append(part_constants(plan.shape, tasks.part_tiles)).append(point_table(plan.shape, places_of_points(plan.shape, tasks.operands)));
     else if (plan.any(&Pass::volume))
         block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
-    if (tasks.amplitudes && !tasks.double_parity) block.append(field_width_constant(plan.shape, tasks.operands));
+    if (tasks.amplitudes && !tasks.by_parity) block.append(field_width_constant(plan.shape, tasks.operands));
     if (tasks.amplitudes) block.append(frame_constants(plan.shape, tasks.operands));
+    if (tasks.by_parity) block.append(points_in_flight(plan.shape, tasks.elements_per_block, tasks.threads()));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
 }
@@ -254,13 +264,17 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
     text.holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unrolled_steps")));
     if (!pass.volume) return text;
     if (tasks.by_parity) {
-        text.flags.insert({"by_parity", tasks.double_parity ? "double_parity" : "single_parity"});
+        if (!tasks.neighbours_copied) text.flags.insert("asks_early");
+        const int held = tasks.elements_per_block * plan.shape.words() / tasks.threads() * plan.shape.bytes() / 4;
+        if (pass.update && held <= most_held_ahead) text.flags.insert("ahead");
+        if (pass.update && 2 * held <= most_held_ahead) text.flags.insert("fields_ahead");
+        text.flags.insert({"by_parity", "packed_points", tasks.double_parity ? "double_parity" : "single_parity"});
+        if (tasks.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         text.flags.erase("transforms_behind_fluxes");
     }
     if (tasks.double_parity) {
         text.flags.insert("faces_by_parity");
         if (tasks.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
-        if (tasks.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         text.holes.emplace_back("products", products_of_matrix_units(plan.own_algebra(), true));
     } else if (tasks.by_parity) {
         text.holes.emplace_back("products", products_of_matrix_units(products_by_parity(plan.own_algebra(), false)));

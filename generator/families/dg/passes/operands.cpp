@@ -32,6 +32,11 @@ int words_of_frame(const Shape& shape) {
     return round_up(fscale_word(shape) + 1 + (shape.materials ? 1 : 0), 4);
 }
 
+// Of an element's faces. An odd number of 16 bytes keeps neighbouring elements in different banks.
+int row_of_frames(const Shape& shape) {
+    return (shape.faces * words_of_frame(shape) / 4 | 1) * 4;
+}
+
 // An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients:
 // column by column, nodes of a column side by side, zero where padded.
 template <typename Entry>
@@ -49,10 +54,17 @@ Block node_table(const char* name, const std::vector<int>& nodes) {
     return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
 }
 
-Block padded_constants(const std::vector<int>& places) {
+// Places of a row that nothing takes: how many, and which.
+Block padding(const char* count, const char* table, const std::vector<int>& places) {
     Block block;
-    block.line("constexpr int padded_places = {};  // of a row of amplitudes, where no point is", places.size());
-    return block.append(node_table("padded_place", places));
+    if (places.empty()) return block;
+    block.line("constexpr int {} = {};  // of a row, where nothing is", count, places.size());
+    return block.append(node_table(table, places));
+}
+
+// Columns [begin, end) of a row.
+void append_columns(std::vector<int>& columns, int begin, int end) {
+    for (; begin < end; ++begin) columns.push_back(begin);
 }
 
 }  // namespace
@@ -86,7 +98,28 @@ Block part_constants(const Shape& shape, const PartTiles& tiles) {
     Block block;
     block.line("constexpr int even_parts = {}, odd_parts = {}, even_rows = {}, odd_rows = {}, even_columns = {}, odd_columns = {};", parity.even(),
                parity.odd(), tiles.even_rows, tiles.odd_rows, tiles.even_columns, tiles.odd_columns);
-    return block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second)).append(node_table("row_node", rows));
+    std::vector<int> padded;
+    append_columns(padded, parity.even(), tiles.even_columns);
+    append_columns(padded, tiles.even_columns + parity.odd(), tiles.columns());
+    block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second));
+    return block.append(padding("padded_columns", "padded_column", padded)).append(node_table("row_node", rows));
+}
+
+Block point_table(const Shape& shape, const std::vector<int>& places) {
+    std::string points;
+    for (int point = 0; point < shape.face_points(); ++point) {
+        const int face = point / shape.face_nodes;
+        points += fmt::format("{}{{{}, {}, {}}}", points.empty() ? "" : ", ",
+                              shape.reference().face_mask[static_cast<std::size_t>(face)][static_cast<std::size_t>(point % shape.face_nodes)],
+                              places[static_cast<std::size_t>(point)], face);
+    }
+    return Block().line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
+}
+
+Block points_in_flight(const Shape& shape, int elements, int threads) {
+    const int most = shape.precision == Precision::f32 ? 6 : 4;
+    return Block().line("constexpr int points_in_flight = {};  // of the faces, that a thread has at a time",
+                        std::min(most, (elements * shape.face_points() + threads - 1) / threads));
 }
 
 FaceParts::FaceParts(const ReferenceElement& element, int step) {
@@ -121,9 +154,9 @@ int FaceParts::count(bool is_odd) const {
     return all;
 }
 
-Block face_part_constants(const FaceParts& parts) {
-    Block block = node_table("point_place", parts.place);
-    if (!parts.padded.empty()) block.append(padded_constants(parts.padded));
+Block face_part_constants(const Shape& shape, const FaceParts& parts) {
+    Block block = point_table(shape, parts.place);
+    block.append(padding("padded_places", "padded_place", parts.padded));
     std::string text;
     for (const bool odd : {false, true}) {
         std::string faces;
@@ -172,8 +205,8 @@ Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     std::string images;
     int column = 0;
     for (int kind = 0; kind < 4; ++kind) {
-        for (int i = 0; i < tiles.columns_of(kind); ++i, ++column)
-            if (i >= parity.count(kind)) padded.push_back(column);
+        append_columns(padded, column + parity.count(kind), column + tiles.columns_of(kind));
+        column += tiles.columns_of(kind);
         for (int row = 0; row < tiles.rows_of(kind); ++row)
             rows.push_back(row < parity.count(kind) ? parity.orbit(kind, row)[static_cast<std::size_t>(kind)] : -1);
     }
@@ -184,9 +217,7 @@ Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
                tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
     block.line("__device__ const Images images[even_parts] = {{{}}};", images);
-    if (!padded.empty()) block.line("constexpr int padded_columns = {};  // of a row of fields, where no part is", padded.size());
-    if (!padded.empty()) block.append(node_table("padded_column", padded));
-    return block.append(node_table("row_node", rows));
+    return block.append(padding("padded_columns", "padded_column", padded)).append(node_table("row_node", rows));
 }
 
 Block double_face_part_constants(const Shape& shape, int step) {
@@ -196,22 +227,14 @@ Block double_face_part_constants(const Shape& shape, int step) {
     for (int face = 0; face < shape.faces; ++face) {
         const auto put = [&](const std::vector<int>& points, int begin, int end) {
             for (const int point : points) places[static_cast<std::size_t>(face * shape.face_nodes + point)] = begin++;
-            while (begin < end) padded.push_back(begin++);
+            append_columns(padded, begin, end);
         };
         const int begin = face * columns.all();
         put(faces.first[static_cast<std::size_t>(face)], begin, begin + columns.even);
         put(faces.second[static_cast<std::size_t>(face)], begin + columns.even, begin + columns.all());
     }
-    std::string points;
-    for (int point = 0; point < shape.face_points(); ++point) {
-        const int face = point / shape.face_nodes;
-        points += fmt::format("{}{{{}, {}, {}}}", points.empty() ? "" : ", ",
-                              shape.reference().face_mask[static_cast<std::size_t>(face)][static_cast<std::size_t>(point % shape.face_nodes)],
-                              places[static_cast<std::size_t>(point)], face);
-    }
-    Block block;
-    block.line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
-    if (!padded.empty()) block.append(padded_constants(padded));
+    Block block = point_table(shape, places);
+    block.append(padding("padded_places", "padded_place", padded));
     return block.line("constexpr int even_face_columns = {}, odd_face_columns = {}, odd_points = {};", columns.even, columns.odd, faces.odd());
 }
 
@@ -266,7 +289,7 @@ Tunable gathers_tunable() {
 }
 
 int frame_words(const Shape& shape, int elements) {
-    return elements * shape.faces * words_of_frame(shape);
+    return elements * row_of_frames(shape);
 }
 
 double products_of_amplitudes(const Shape& shape, const Operands& operands) {
@@ -278,8 +301,9 @@ Block frame_constants(const Shape& shape, const Operands& operands) {
     Block block;
     block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
     return block.line(
-        "constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
-        amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
+        "constexpr int amplitudes = {}, frame_words = {}, frame_row = {}, fscale_word = {};  // directions of the flux through a face; what is kept "
+        "of it",
+        amplitudes_of(shape), words_of_frame(shape), row_of_frames(shape), fscale_word(shape));
 }
 
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {

@@ -106,9 +106,16 @@ struct FaceParts {
     int count(bool is_odd) const;
 };
 
+/// The table of the faces' points, with the place of each in a row of amplitudes.
+Block point_table(const Shape& shape, const std::vector<int>& places);
+/// 32-bit registers of what a thread updates and asks for ahead, when those of the products are
+/// free.
+constexpr int most_held_ahead = 48;
+/// For the piece neighbours of dg/passes/block.cu, in blocks of `threads` for `elements`.
+Block points_in_flight(const Shape& shape, int elements, int threads);
 /// For the pieces parts_of_amplitudes of dg/passes/block.cu and lifted_by_parity of
 /// dg/passes/warp_tile.cu.
-Block face_part_constants(const FaceParts& parts);
+Block face_part_constants(const Shape& shape, const FaceParts& parts);
 /// LIFT for even rows, then for odd ones, each column by column.
 TableSpec part_lift(const Shape& shape, const PartTiles& tiles, int step);
 

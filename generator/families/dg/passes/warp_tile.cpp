@@ -60,6 +60,8 @@ struct WarpTile {
         operands.set_flux_columns(faces.columns, unroll);
     }
 
+    /// Parts leave registers free before the products.
+    bool asks_early() const { return by_parity && !neighbours_copied; }
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
@@ -131,7 +133,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     Tunable copies = copy_tunable();
     copies.values = wide_copies(shape);
     Tunable residency = residency_tunable(shape, limits);
-    residency.values = numbers({1, 2, 3, 4, 6});
+    residency.values = numbers({1, 2, 3, 4, 5});
     form.tunables.insert(form.tunables.end(),
                          {elements_per_block_tunable(numbers({4, 8, 16, 32})),
                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", low ? numbers({2, 4}) : numbers({2, 4, 8})},
@@ -186,11 +188,13 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
-    if (plan.any(&Pass::volume) && !tile.double_parity) block.append(field_width_constant(shape, tile.operands));
+    if (plan.any(&Pass::volume) && !tile.by_parity) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(tile.double_parity ? double_part_constants(shape, tile.part_tiles) : part_constants(shape, tile.part_tiles));
     if (tile.by_parity && plan.any(&Pass::surface))
-        block.append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
-                                        : face_part_constants(FaceParts(shape.reference(), tile.unroll)));
+        block
+            .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
+                                       : face_part_constants(shape, FaceParts(shape.reference(), tile.unroll)))
+            .append(points_in_flight(shape, tile.elements_per_block, tile.threads()));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -253,18 +257,24 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (pass.volume) text.flags.insert("gathers_ahead");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
+    if (tile.asks_early() && pass.update) {
+        const int held = plan.shape.fields * tile.nodes_per_thread * tile.elements_per_thread * plan.shape.bytes() / 4;
+        if (held <= most_held_ahead) text.flags.insert("ahead");
+        if (2 * held <= most_held_ahead) text.flags.insert("fields_ahead");
+    }
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
         text.flags.insert("by_parity");
         if (tile.shared_operator) text.flags.insert("shared_operator");
-        if (pass.surface) text.flags.insert("faces_by_parity");
+        if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});
+        if (pass.surface && tile.asks_early()) text.flags.insert("asks_early");
         text.flags.insert(tile.double_parity ? "double_parity" : "single_parity");
         if (pass.surface && tile.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
+        if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         if (tile.double_parity) {
-            if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
             text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient, true));
             text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
             return text;

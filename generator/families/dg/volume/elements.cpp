@@ -97,8 +97,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     // Each entry of D takes part in as many products as fields have such a derivative.
     const double executed = executed_operations(problem, config, static_cast<double>(derivatives.words) / shape.dimension);
     Block constants;
-    constants.line("using real = {}; using index = {};", shape.precision == Precision::f32 ? "float" : "double",
-                   shape.precision == Precision::f32 ? "int" : "long long");
+    constants.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     constants.line("constexpr int nodes = {}, fields = {}, words = nodes * fields, factors = {}, accumulators = {};", shape.nodes, shape.fields,
                    form.factor_count(), form.accumulators);
     constants.line("constexpr int dimension = {}, geometry_words = dimension * dimension, derivatives = {};", shape.dimension,
