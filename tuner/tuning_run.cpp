@@ -31,11 +31,9 @@ double system_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Candidates ahead of their reports: enough to give every compiler its work. On a processor, where
-/// compilers and measurements take turns, half as many more: compilers have work until a turn ends.
-int default_window(Target target) {
-    const int usable = processors().usable;
-    return std::max(TunerSettings{}.window, target == Target::cpu ? usable + usable / 2 : usable);
+/// Candidates ahead of their reports: enough to give every compiler its work.
+int default_window() {
+    return std::max(TunerSettings{}.window, processors().usable);
 }
 
 TunerSettings with_window(TunerSettings settings, int window) {
@@ -100,7 +98,7 @@ class Run {
             journal.settings = run.settings.window == 0 ? with_window(run.settings, journal.settings.window) : run.settings;
             run = journal;
         }
-        if (run.settings.window == 0) run.settings.window = std::max(default_window(device_.limits.target), options_.least_window);
+        if (run.settings.window == 0) run.settings.window = std::max(default_window(), options_.least_window);
         run.take(options_);
         run.objective = parse_objective(run.objective).name;
         run.problem = problem_.key();

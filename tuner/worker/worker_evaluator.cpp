@@ -232,7 +232,7 @@ double WorkerEvaluator::energy_seconds(bool finalist) const {
 /// The search tells candidates apart by a few per cent, the finals by less: of steps that take
 /// milliseconds it takes fewer samples.
 SamplingRule WorkerEvaluator::search_sampling() const {
-    constexpr double enough_seconds = 0.03;
+    constexpr double enough_seconds = 0.05;
     SamplingRule rule = sampling_;
     if (yardstick_ && rule.period > rule.fewest)
         rule.period = static_cast<int>(
