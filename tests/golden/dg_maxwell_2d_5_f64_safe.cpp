@@ -4,46 +4,39 @@
 // The same text serves any number of elements.
 // per element: 5565 operations, 1040 bytes (compulsory); this form executes 2016 operations
 #include <algorithm>
+#include <utility>
 
-using real = double; using index = long long;
+using real = double;
 constexpr int nodes = 21, fields = 3, words = nodes * fields, factors = 4, accumulators = 3;
-constexpr int dimension = 2, geometry_words = dimension * dimension, derivatives = 1;
+constexpr int dimension = 2, geometry_words = dimension * dimension;
 constexpr int lanes = 8, rows_per_tile = 8;
 
 // Neighbouring elements are the lanes of a vector: one vector register, or several where the processor's are shorter.
 typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
 typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), aligned(sizeof(real)), may_alias));
-typedef index lane_numbers __attribute__((vector_size(lanes * sizeof(real))));
 
-constexpr int even_parts = 12, odd_parts = 9;
+// Rows and columns of D: nodes, or the parts of each kind, one kind after the other; which kind of columns a derivative
+// of rows of a kind takes.
+constexpr int kinds = 2, kind_count[] = {12, 9}, kind_begin[] = {0, 12}, change[] = {0, 1};
+
 static const short first_node[] = {1, 2, 3, 4, 5, 8, 9, 10, 14, 0, 7, 13},
     second_node[] = {6, 11, 15, 18, 20, 12, 16, 19, 17};
 
-// A step of `transpose`: words whose numbers differ in the bit `step` change places between two rows.
-template <int step>
-static inline void exchange(vector& a, vector& b) {
-    lane_numbers low, high;
-    for (int l = 0; l < lanes; ++l) {
-        low[l] = l & step ? lanes + l - step : l;
-        high[l] = l & step ? lanes + l : l + step;
-    }
-    const vector first = __builtin_shuffle(a, b, low);
-    b = __builtin_shuffle(a, b, high);
-    a = first;
+// Rows i and i + step of a square of vectors, of which every other block of `step` words changes places.
+template <int step, int... lane>
+static inline void exchange(vector& upper, vector& lower, std::integer_sequence<int, lane...>) {
+    const vector first = upper, second = lower;
+    upper = __builtin_shufflevector(first, second, ((lane & step) != 0 ? lanes + lane - step : lane)...);
+    lower = __builtin_shufflevector(first, second, ((lane & step) != 0 ? lanes + lane : lane + step)...);
 }
 
 template <int step>
-static inline void transpose_from(vector (&rows)[lanes]) {
+static inline void transpose(vector (&square)[lanes]) {
     if constexpr (step < lanes) {
-        for (int l = 0; l < lanes; ++l)
-            if ((l & step) == 0) exchange<step>(rows[l], rows[l + step]);
-        transpose_from<2 * step>(rows);
+        for (int i = 0; i < lanes; ++i)
+            if ((i & step) == 0) exchange<step>(square[i], square[i + step], std::make_integer_sequence<int, lanes>());
+        transpose<2 * step>(square);
     }
-}
-
-// Rows of `lanes` vectors become columns.
-static inline void transpose(vector (&rows)[lanes]) {
-    transpose_from<1>(rows);
 }
 
 // Words `first_word` to `first_word + lanes` of the fields of `present` elements, by lanes; missing elements are as the
@@ -52,14 +45,14 @@ static inline void load_words(const real* __restrict q, vector* __restrict by_wo
     vector rows[lanes];
     for (int l = 0; l < lanes; ++l)
         rows[l] = *reinterpret_cast<const unaligned_vector*>(q + std::min(l, present - 1) * words + first_word);
-    transpose(rows);
+    transpose<1>(rows);
     for (int l = 0; l < lanes; ++l) by_word[first_word + l] = rows[l];
 }
 
 static inline void store_words(const vector* __restrict by_word, real* __restrict rhs, int first_word, int present) {
     vector rows[lanes];
     for (int l = 0; l < lanes; ++l) rows[l] = by_word[first_word + l];
-    transpose(rows);
+    transpose<1>(rows);
     for (int l = 0; l < lanes; ++l)
         if (l < present) *reinterpret_cast<unaligned_vector*>(rhs + l * words + first_word) = rows[l];
 }
@@ -69,11 +62,14 @@ static inline void load_factors(const real* __restrict geometry, vector* __restr
     vector given[geometry_words];
     for (int l = 0; l < lanes; ++l)
         for (int i = 0; i < geometry_words; ++i) given[i][l] = geometry[std::min(l, present - 1) * geometry_words + i];
-    // Gradients of r + s, r - s and t.
+    // Gradients of r + s and r - s; behind t, which is the third derivative's coordinate, too, that of the third
+    // coordinate.
     vector g[geometry_words];
-    for (int i = 0; i < geometry_words; ++i)
-        g[i] = i < dimension ? given[i] + given[i + dimension] : i < 2 * dimension ? given[i - dimension] - given[i]
-            : given[i];
+    for (int i = 0; i < dimension; ++i) {
+        g[i] = given[i] + given[i + dimension];
+        g[i + dimension] = given[i] - given[i + dimension];
+    }
+    for (int i = 2 * dimension; i < geometry_words; ++i) g[i] = given[i];
     for (int i = 0; i < factors; ++i) factor[i] = g[i];
 }
 
@@ -89,12 +85,12 @@ static inline void transform(const vector (&value)[fields], const vector* __rest
 static inline void transform_all(const vector* __restrict by_word, const vector* __restrict factor,
     vector* __restrict field) {
     vector value[fields];
-    for (int part = 0; part < even_parts; ++part) {
+    for (int part = 0; part < kind_count[0]; ++part) {
         const vector* const node = by_word + first_node[part];
-        if (part < odd_parts) {
+        if (part < kind_count[1]) {
             const vector* const image = by_word + second_node[part];
             for (int f = 0; f < fields; ++f) value[f] = node[f * nodes] - image[f * nodes];
-            transform(value, factor, field + (even_parts + part) * fields);
+            transform(value, factor, field + (kind_begin[1] + part) * fields);
             for (int f = 0; f < fields; ++f) value[f] = node[f * nodes] + image[f * nodes];
         } else {
             for (int f = 0; f < fields; ++f) value[f] = node[f * nodes];
@@ -103,30 +99,29 @@ static inline void transform_all(const vector* __restrict by_word, const vector*
     }
 }
 
-// Right-hand sides of `count` rows of D: values of D times vectors of elements, accumulated in registers. Returns where
-// D goes on.
-template <int count, int columns, int other_columns>
-static inline const real* tile(const vector* __restrict field, const vector* __restrict other,
-    const vector* __restrict own, const real* __restrict D, vector* __restrict rhs) {
+// Right-hand sides of `count` rows of D of a kind: values of D times vectors of elements, accumulated in registers, one
+// derivative after the other. Returns where D goes on.
+template <int kind, int count>
+static inline const real* tile(const vector* __restrict field, const vector* __restrict own, const real* __restrict D,
+    vector* __restrict rhs) {
     vector sum[accumulators][count] = {};
-    #pragma GCC unroll 1
-    for (int m = 0; m < columns; ++m) {
-        const vector* const u = field + m * fields;
-        for (int r = 0; r < count; ++r) {
-            sum[0][r] += D[0 * count + r] * u[0];
-            sum[1][r] += D[0 * count + r] * u[2];
-        }
-        D += derivatives * count;
+    {
+        const vector* u = field + kind_begin[kind ^ change[0]] * fields;
+        #pragma GCC unroll 1
+        for (int m = 0; m < kind_count[kind ^ change[0]]; ++m, u += fields, D += count)
+            for (int r = 0; r < count; ++r) {
+                sum[0][r] += D[r] * u[0];
+                sum[1][r] += D[r] * u[2];
+            }
     }
-    // Derivatives along r - s, of parts of the other parity.
-    #pragma GCC unroll 1
-    for (int m = 0; m < other_columns; ++m) {
-        const vector* const u = other + m * fields;
-        for (int r = 0; r < count; ++r) {
-            sum[0][r] += D[0 * count + r] * u[1];
-            sum[2][r] += D[0 * count + r] * u[2];
-        }
-        D += count;
+    {
+        const vector* u = field + kind_begin[kind ^ change[1]] * fields;
+        #pragma GCC unroll 1
+        for (int m = 0; m < kind_count[kind ^ change[1]]; ++m, u += fields, D += count)
+            for (int r = 0; r < count; ++r) {
+                sum[0][r] += D[r] * u[1];
+                sum[2][r] += D[r] * u[2];
+            }
     }
     const vector rx = own[0], ry = own[1], sx = own[2], sy = own[3];
     for (int r = 0; r < count; ++r) {
@@ -138,26 +133,25 @@ static inline const real* tile(const vector* __restrict field, const vector* __r
     return D;
 }
 
-// The same for `rows` rows.
-template <int rows, int columns, int other_columns>
-static inline const real* tiles(const vector* __restrict field, const vector* __restrict other,
-    const vector* __restrict own, const real* __restrict D, vector* __restrict rhs) {
-    int row = 0;
-    for (; row + rows_per_tile <= rows; row += rows_per_tile)
-        D = tile<rows_per_tile, columns, other_columns>(field, other, own, D, rhs + row * fields);
-    if constexpr (rows % rows_per_tile != 0) D = tile<rows % rows_per_tile, columns,
-        other_columns>(field, other, own, D, rhs + row * fields);
-    return D;
+// The same for all rows, of `kind` and of those that follow.
+template <int kind>
+static inline void rows_from(const vector* __restrict field, const vector* __restrict own, const real* __restrict D,
+    vector* __restrict rhs) {
+    constexpr int rows = kind_count[kind], whole = rows / rows_per_tile * rows_per_tile;
+    for (int row = 0; row < whole; row += rows_per_tile)
+        D = tile<kind, rows_per_tile>(field, own, D, rhs + (kind_begin[kind] + row) * fields);
+    if constexpr (whole < rows) D = tile<kind, rows - whole>(field, own, D, rhs + (kind_begin[kind] + whole) * fields);
+    if constexpr (kind + 1 < kinds) rows_from<kind + 1>(field, own, D, rhs);
 }
 
 // Columns of right-hand sides become nodal values by lanes.
 static inline void nodal(const vector* __restrict rhs, vector* __restrict by_word) {
-    for (int part = 0; part < even_parts; ++part) {
+    for (int part = 0; part < kind_count[0]; ++part) {
         vector* const node = by_word + first_node[part];
         const vector* const even = rhs + part * fields;
-        if (part < odd_parts) {
+        if (part < kind_count[1]) {
             vector* const image = by_word + second_node[part];
-            const vector* const odd = rhs + (even_parts + part) * fields;
+            const vector* const odd = rhs + (kind_begin[1] + part) * fields;
             for (int f = 0; f < fields; ++f) {
                 node[f * nodes] = even[f] + odd[f];
                 image[f * nodes] = even[f] - odd[f];
@@ -186,9 +180,7 @@ extern "C" void dg_volume(const real* __restrict q, const real* __restrict geome
             if constexpr (words % lanes != 0) load_words(q + k * words, by_word, words - lanes, present);
             load_factors(geometry + k * geometry_words, factor, present);
             transform_all(by_word, factor, field);
-            const vector* const odd = field + even_parts * fields;
-            const real* const odd_rows = tiles<even_parts, even_parts, odd_parts>(field, odd, factor, D, out);
-            tiles<odd_parts, odd_parts, even_parts>(odd, field, factor, odd_rows, out + even_parts * fields);
+            rows_from<0>(field, factor, D, out);
             nodal(out, by_word);
             for (word = 0; word + lanes <= words; word += lanes) store_words(by_word, rhs + k * words, word, present);
             if constexpr (words % lanes != 0) store_words(by_word, rhs + k * words, words - lanes, present);
