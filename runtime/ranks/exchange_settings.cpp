@@ -30,6 +30,7 @@ auto choice_of(const Names& names, const std::string& word, const std::string& w
     const auto found = std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.second == word; });
     if (found != names.end()) return found->first;
     std::vector<std::string> words;
+    words.reserve(names.size());
     for (const auto& name : names) words.emplace_back(name.second);
     throw Error(where, fmt::format("\"{}\" is no {}", word, what), fmt::format("use one of {}", fmt::join(words, ", ")));
 }

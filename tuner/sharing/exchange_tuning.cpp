@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -60,7 +61,7 @@ class Search {
 
     ExchangeTrial trial_of(const ExchangeSettings& settings, const ExchangePeriod& period) {
         if (!digits_) digits_ = period.digits;
-        const bool same = std::memcmp(&period.digits, &*digits_, sizeof(double)) == 0;
+        const bool same = std::bit_cast<std::uint64_t>(period.digits) == std::bit_cast<std::uint64_t>(*digits_);
         ExchangeTrial trial{settings, summarise(period.seconds), same_on_all(communicator_, same)};
         trials_.push_back(trial);
         if (tell_) tell_(trial);
