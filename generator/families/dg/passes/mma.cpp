@@ -39,7 +39,6 @@ struct Tasks {
                                    : PartTiles(Parity::of(shape.reference()), mma_nodes, mma_columns);
         nodes_padded = part_tiles.rows();
         operands.set_field_columns(part_tiles.columns(), mma_columns);
-        operands.make_room(element_row(shape), shape.fields, mma_columns);
         if (!double_parity) return;
         face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), mma_columns);
         operands.face_columns = face_columns.all();
@@ -62,7 +61,7 @@ struct Tasks {
     /// Whether right-hand sides replace the fields: each warp has one task, and keeps what it makes
     /// until all are done.
     bool in_place() const { return amplitudes && threads() == tasks() * mma_lanes; }
-    int out_words(const Shape& shape) const { return in_place() ? 0 : elements_per_block * (by_parity ? element_row(shape) : shape.words()); }
+    int out_words(const Shape& shape) const { return in_place() ? 0 : elements_per_block * shape.words(); }
 };
 
 std::optional<std::string> task_violation(const Config& config) {

@@ -90,19 +90,14 @@ Tunable basis_tunable(bool doubled) {
             doubled ? words({"nodal", "parity", "double_parity"}) : words({"nodal", "parity"}), Value("nodal")};
 }
 
-int element_row(const Shape& shape) {
-    const int width = widest_copies(shape);
-    return (shape.words() / width | 1) * width;
-}
-
 Block part_constants(const Shape& shape, const PartTiles& tiles) {
     const Parity& parity = Parity::of(shape.reference());
     std::vector<int> rows(static_cast<std::size_t>(tiles.rows()), -1);
     std::copy(parity.first.begin(), parity.first.end(), rows.begin());
     std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tiles.even_rows);
     Block block;
-    block.line("constexpr int even_parts = {}, odd_parts = {}, even_rows = {}, odd_rows = {}, even_columns = {}, odd_columns = {}, element_row = {};",
-               parity.even(), parity.odd(), tiles.even_rows, tiles.odd_rows, tiles.even_columns, tiles.odd_columns, element_row(shape));
+    block.line("constexpr int even_parts = {}, odd_parts = {}, even_rows = {}, odd_rows = {}, even_columns = {}, odd_columns = {};", parity.even(),
+               parity.odd(), tiles.even_rows, tiles.odd_rows, tiles.even_columns, tiles.odd_columns);
     std::vector<int> padded;
     append_columns(padded, parity.even(), tiles.even_columns);
     append_columns(padded, tiles.even_columns + parity.odd(), tiles.columns());
@@ -217,8 +212,8 @@ Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     }
     for (const auto& orbit : parity.orbits) images += fmt::format("{}{{{{{}}}}}", images.empty() ? "" : ", ", fmt::join(orbit, ", "));
     Block block;
-    block.line("constexpr int even_parts = {}, mixed_parts = {}, odd_parts = {}, paired_parts = mixed_parts - odd_parts, element_row = {};",
-               parity.count(0), parity.count(1), parity.count(3), element_row(shape));
+    block.line("constexpr int even_parts = {}, mixed_parts = {}, odd_parts = {}, paired_parts = mixed_parts - odd_parts;", parity.count(0),
+               parity.count(1), parity.count(3));
     block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
                tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
     block.line("__device__ const Images images[even_parts] = {{{}}};", images);

@@ -31,10 +31,6 @@ struct Operands {
         field_columns = columns;
         field_row = (columns / step | 1) * step;
     }
-    /// Rows of fields leave room for these many words of an element.
-    void make_room(int words, int fields, int step) {
-        while (fields * field_row < words) field_row += 2 * step;
-    }
     /// Likewise LIFT, than one for each point of a face.
     void set_flux_columns(int columns, int step) {
         flux_columns = columns;
@@ -85,9 +81,6 @@ struct PartTiles {
 
 /// `doubled`: with the value double_parity, where the element has two reflections.
 Tunable basis_tunable(bool doubled);
-/// Stride between elements of fields as they arrive, and of right-hand sides, where kernels work on
-/// parts: an odd number of the widest copies keeps elements in different banks.
-int element_row(const Shape& shape);
 /// For the pieces parts_of_fields and parts_of_results of dg/passes/block.cu.
 Block part_constants(const Shape& shape, const PartTiles& tiles);
 /// The products of an algebra whose derivatives change parity, or those that keep it.

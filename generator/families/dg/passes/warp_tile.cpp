@@ -48,7 +48,6 @@ struct WarpTile {
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
-        operands.make_room(element_row(shape), shape.fields, unroll);
         if (double_parity) {
             face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), unroll);
             operands.face_columns = face_columns.all();
@@ -87,7 +86,7 @@ struct WarpTile {
     int flux_words(const Shape& shape, const Parts& parts) const {
         if (!parts.surface) return 0;
         const int amplitudes = amplitudes_of(shape) * operands.flux_row;
-        const int copied = std::max(shape.fields * operands.flux_row, by_parity ? element_row(shape) : shape.words());
+        const int copied = std::max(shape.fields * operands.flux_row, shape.words());
         const int row = neighbours_copied ? copied : parts.volume ? amplitudes : std::max(amplitudes, shape.words());
         return round_up(elements_per_block * row, shape.vector_width());
     }
