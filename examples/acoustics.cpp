@@ -65,11 +65,11 @@ void declare_model(CLI::App& app, Options& options) {
     app.add_option("--model", options.model_file, "speeds: a .segy or .sgy file, or a .json file beside raw floats (docs/model-acoustic-waves.md)");
     app.add_option("--generate", options.generate_file, "write the Marmousi-like model into such a file (and floats beside it), and end");
     app.add_option("--homogeneous", options.homogeneous, "no layers but this speed everywhere, m/s; the exact solution is compared")
-        ->check(CLI::Range(1.0, 20000.0));
+        ->check(between(1.0, 20000.0));
     app.add_option("--dimension", options.dimension, "of a model that is made")->capture_default_str()->check(CLI::Range(2, 3));
     app.add_option("--cells", options.cells, "of a model that is made, along x, [y,] and depth; default 736 240, and 120 100 80 in 3D")
         ->check(CLI::Range(1, 65536));
-    app.add_option("--spacing", options.spacing, "width of a cell, m; default the file's, 12.5, or 25 in 3D")->check(CLI::Range(1e-3, 1e6));
+    app.add_option("--spacing", options.spacing, "width of a cell, m; default the file's, 12.5, or 25 in 3D")->check(between(1e-3, 1e6));
     app.add_option("--seed", options.seed, "another seed, another landscape")->capture_default_str();
 }
 
@@ -90,7 +90,7 @@ void declare_waves(CLI::App& app, Options& options) {
         ->check(CLI::Range(1, 64));
     app.add_option("--courant", options.waves.courant, "time step, as a part of the stability limit")
         ->capture_default_str()
-        ->check(CLI::Range(0.01, 1.0));
+        ->check(between(0.01, 1.0));
     app.add_option("--top", options.top, "of the model")->capture_default_str()->check(CLI::IsMember({"free", "rigid", "absorbing"}));
     app.add_option("--sides", options.sides, "and its bottom")->capture_default_str()->check(CLI::IsMember({"rigid", "absorbing"}));
     app.add_option("--layer", options.waves.layer, "width of the absorbing layer, cells")->capture_default_str()->check(CLI::Range(1, 1000));
@@ -119,7 +119,7 @@ void declare_rest(CLI::App& app, Options& options) {
     app.add_flag("--reflection", options.reflection, "measure what the absorbing layer sends back, and end");
     app.add_option("--wavelength", options.wavelength, "of the waves that --reflection sends, cells")
         ->capture_default_str()
-        ->check(CLI::Range(4.0, 100.0));
+        ->check(between(4.0, 100.0));
 }
 
 Model made_model(const Options& options) {
@@ -147,8 +147,13 @@ Survey survey_of(const Options& options, const Model& model, double frequency) {
     if (!options.source.empty()) {
         if (static_cast<int>(options.source.size()) != model.dimension)
             throw hone::Error("--source", fmt::format("{} numbers", options.source.size()), fmt::format("give {}: x and depth", model.dimension));
-        for (std::size_t axis = 0; axis < options.source.size(); ++axis)
-            survey.source[axis] = static_cast<int>(std::clamp(std::floor(options.source[axis] / model.spacing), -1.0, 1e6));
+        for (std::size_t axis = 0; axis < options.source.size(); ++axis) {
+            const double cell = std::floor(options.source[axis] / model.spacing);
+            if (!(cell >= 0 && cell < model.cells[axis]))
+                throw hone::Error("--source", fmt::format("{} m lie outside of the model", options.source[axis]),
+                                  fmt::format("give 0 m to below {} m there", model.cells[axis] * model.spacing));
+            survey.source[axis] = static_cast<int>(cell);
+        }
     }
     const int count = options.receivers > 0 ? options.receivers : std::max(1, model.cells[0] / 4);
     for (int i = 0; i < count; ++i) {

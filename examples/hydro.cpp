@@ -86,8 +86,8 @@ void declare_problem(CLI::App& app, Options& o) {
     app.add_option("--scheme", o.scheme, "of time: rk2-average conserves total energy to rounding, rk4 is what published norms were made with")
         ->capture_default_str()
         ->check(CLI::IsMember({"rk2-average", "rk4"}));
-    app.add_option("--cfl", o.run.cfl, "part of the longest stable time step")->capture_default_str()->check(CLI::Range(1e-6, 1.0));
-    app.add_option("--tolerance", o.run.tolerance, "of conjugate gradients for accelerations")->capture_default_str()->check(CLI::Range(1e-15, 1e-2));
+    app.add_option("--cfl", o.run.cfl, "part of the longest stable time step")->capture_default_str()->check(between(1e-6, 1.0));
+    app.add_option("--tolerance", o.run.tolerance, "of conjugate gradients for accelerations")->capture_default_str()->check(between(1e-15, 1e-2));
 }
 
 void declare_results(CLI::App& app, Options& o) {
@@ -99,9 +99,13 @@ void declare_results(CLI::App& app, Options& o) {
         ->capture_default_str()
         ->check(positive());
     app.add_option("--checkpoint", o.run.checkpoint, "file from which --restart can go on");
-    app.add_option("--checkpoint-every", o.run.checkpoint_every, "time steps from one to the next; 0: at the end only")->capture_default_str();
+    app.add_option("--checkpoint-every", o.run.checkpoint_every, "time steps from one to the next; 0: at the end only")
+        ->capture_default_str()
+        ->check(not_negative());
     app.add_option("--restart", o.run.restart, "go on from this checkpoint, with the same options, to the same bits");
-    app.add_option("--stop-after", o.run.stop_after, "end after so many time steps, as if interrupted; 0: do not")->capture_default_str();
+    app.add_option("--stop-after", o.run.stop_after, "end after so many time steps, as if interrupted; 0: do not")
+        ->capture_default_str()
+        ->check(not_negative());
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
@@ -120,7 +124,7 @@ void declare_kernels(CLI::App& app, Options& o) {
                    "where that gains 5 %; 0: never")
         ->capture_default_str()
         ->check(not_negative());
-    app.add_option("--share", o.share, "of the first of two devices, 0 to 1, in place of finding it")->check(CLI::Range(0.0, 1.0));
+    app.add_option("--share", o.share, "of the first of two devices, 0 to 1, in place of finding it")->check(between(0.0, 1.0));
     add_tune(app, o.tune);
     app.add_option("--corner-force", o.corner_force, "kernels, or reference: plain loops on the processor for the whole of a step")
         ->capture_default_str()

@@ -101,13 +101,19 @@ void declare_results(CLI::App& app, Options& o) {
     app.add_option("--energy-chart", o.chart_file, "the same as a picture (SVG)");
     app.add_option("--energy-samples", o.run.energy_samples, "how often it is looked at")->capture_default_str()->check(positive());
     app.add_option("--checkpoint", o.run.checkpoint, "file from which --restart can go on");
-    app.add_option("--checkpoint-every", o.run.checkpoint_every, "time steps from one to the next; 0: at the end only")->capture_default_str();
+    app.add_option("--checkpoint-every", o.run.checkpoint_every, "time steps from one to the next; 0: at the end only")
+        ->capture_default_str()
+        ->check(not_negative());
     app.add_option("--restart", o.run.restart, "go on from this checkpoint, with the same options, to the same bits");
-    app.add_option("--stop-after", o.run.stop_after, "end after so many time steps, as if interrupted; 0: do not")->capture_default_str();
+    app.add_option("--stop-after", o.run.stop_after, "end after so many time steps, as if interrupted; 0: do not")
+        ->capture_default_str()
+        ->check(not_negative());
     app.add_option("--rates", o.rates_file, "file to which the speed of every kernel and of the whole step is added (CSV)");
     app.add_option("--rates-chart", o.rates_chart, "with a range of orders: GFLOP/s over order as a picture (SVG)");
     app.add_option("--rates-from", o.charted_rates, "only draw --rates-chart, of --equation and --precision, from files that --rates wrote anywhere");
-    app.add_option("--timed-steps", o.timed_steps, "time steps after the run in which each kernel is timed")->capture_default_str();
+    app.add_option("--timed-steps", o.timed_steps, "time steps after the run in which each kernel is timed")
+        ->capture_default_str()
+        ->check(positive());
 }
 
 void declare_kernels(CLI::App& app, Options& o) {

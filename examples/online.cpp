@@ -118,8 +118,12 @@ int main(int argc, char** argv) try {
     options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
     options.add_option("--steps", steps, "time steps")->capture_default_str()->check(hone::examples::positive());
     hone::examples::add_device(options, device, folder);
-    options.add_option("--bound", settings.rules.bound, "part of the time that may be spent exploring")->capture_default_str();
-    options.add_option("--evaluations", settings.rules.evaluations, "candidates before the finalists are compared")->capture_default_str();
+    options.add_option("--bound", settings.rules.bound, "part of the time that may be spent exploring")
+        ->capture_default_str()
+        ->check(hone::examples::not_negative());
+    options.add_option("--evaluations", settings.rules.evaluations, "candidates before the finalists are compared")
+        ->capture_default_str()
+        ->check(hone::examples::positive());
     options.add_option("--strategy", settings.strategy, "search strategy; default the database's or hone's own");
     options.add_option("--seed", settings.seed, "of the search")->capture_default_str();
     options.add_option("--best", best, "a configuration to be timed, too");

@@ -67,7 +67,7 @@ void declare(CLI::App& app, Options& options) {
         ->capture_default_str()
         ->check(CLI::Range(0, 8192));
     app.add_option("--method", options.method, "preconditioner")->capture_default_str()->check(CLI::IsMember({"none", "jacobi", "polynomial"}));
-    app.add_option("--polynomial", options.settings.c, "c of the polynomial c Q - Q M Q")->capture_default_str();
+    app.add_option("--polynomial", options.settings.c, "c of the polynomial c Q - Q M Q")->capture_default_str()->check(positive());
     app.add_option("--coefficients", options.coefficients, "how the operator is stored")
         ->capture_default_str()
         ->check(CLI::IsMember({"scalar", "axis", "face"}));
@@ -79,7 +79,7 @@ void declare(CLI::App& app, Options& options) {
         ->capture_default_str()
         ->check(CLI::IsMember({"known", "random"}));
     app.add_option("--seed", options.seed, "of the random numbers")->capture_default_str();
-    app.add_option("--tolerance", options.settings.tolerance, "of the residual, relative to the first")->capture_default_str();
+    app.add_option("--tolerance", options.settings.tolerance, "of the residual, relative to the first")->capture_default_str()->check(positive());
     app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str()->check(positive());
     app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
     app.add_option(

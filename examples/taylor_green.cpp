@@ -64,7 +64,7 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--time", options.time, "to go to; a vortex turns round in about 6")->capture_default_str()->check(positive());
     app.add_option("--courant", options.courant, "time step, as a part of a cell's width over the largest speed")
         ->capture_default_str()
-        ->check(CLI::Range(0.01, 0.8));
+        ->check(between(0.01, 0.8));
     add_precision(app, options.flow.precision, "of the flow and of the pressure solver");
     app.add_option("--output", options.folder, "folder for energy.csv, energy.svg, pictures of the vorticity and a series for ParaView (flow.pvd)");
     app.add_option("--frames", options.frames, "pictures from the beginning to the end")->capture_default_str()->check(CLI::Range(2, 1000));

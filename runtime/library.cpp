@@ -48,6 +48,7 @@ struct KernelLibrary::State {
     }
 
     std::shared_ptr<const Kernel> best(const Problem& problem) {
+        families->of(problem).arrays(problem);  // throws where no configuration can help, before any is warned about
         const Match match = database.best(problem, backend->device().fingerprint, limits());
         if (const std::string missing = backend->compiler().missing(); !missing.empty() && backend->device().limits.target == Target::cpu)
             return plain_loops(problem, match, missing);

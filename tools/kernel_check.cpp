@@ -18,6 +18,7 @@
 #include "runtime/kernel_folder/description.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 #include "runtime/library.hpp"
+#include "tools/crash_guard.hpp"
 #include "tuner/restriction.hpp"
 
 namespace hone::tools {
@@ -268,6 +269,7 @@ std::vector<Config> some_members(const Family& family, const Problem& problem, c
 std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const Problem& problem) {
     KernelFindings findings;
     try {
+        const CrashGuard guard("the reference of " + problem.key());
         const Workload data = kernel.family().workload(problem, 1);
         const std::vector<HostArray> inputs = filled_arrays(kernel.description(), kernel.path(), problem, 1);
         const std::vector<ArraySpec> specs = kernel.family().arrays(problem);
@@ -326,6 +328,7 @@ std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Proble
             Match match;
             match.config = config;
             const auto loaded = std::make_shared<const Kernel>(backend, family, problem, match, backend.device().limits);
+            const CrashGuard guard(fmt::format("{} on {} with {}", problem.key(), backend.device().fingerprint.name, config.key()));
             const std::vector<HostArray> one = stepped(backend, loaded, data, false);
             const std::vector<HostArray> other = stepped(backend, loaded, data, true);
             for (std::size_t i = 0; i < specs.size(); ++i) {

@@ -27,7 +27,8 @@ std::vector<KernelFinding> space_findings(const KernelFolder& kernel, const Prob
 /// The safe configuration and some that are drawn; none where the space cannot be made.
 std::vector<Config> some_members(const Family& family, const Problem& problem, const Limits& limits);
 
-/// Mistakes of the reference: outputs that it does not write, inputs that it changes.
+/// Mistakes of the reference: outputs that it does not write, inputs that it changes. It runs in
+/// this process, which ends with it where it crashes (CrashGuard).
 std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const Problem& problem);
 
 /// The compiler's complaints about configurations, for a device that need not be here. With what
@@ -38,7 +39,8 @@ std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const P
 /// Runs a step of each configuration twice, with outputs poisoned in two ways, and compares:
 /// outputs that are not written, written where the reference writes nothing, wrong, or that depend
 /// on what was in memory; inputs that are changed. What is found in several configurations is told
-/// once. Requires that they compile.
+/// once. Requires that they compile. They run in this process, which ends with them where they crash
+/// (CrashGuard).
 std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend);
 
 /// The problem with every size changed to one that few numbers divide, as far as the family takes

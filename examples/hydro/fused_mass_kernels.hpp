@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "examples/hydro/mass_kernels.hpp"
@@ -16,8 +15,9 @@ namespace hone::examples::hydro {
 /// By rows an iteration is the product and `iterate`; by elements `iterate` multiplies, too.
 class FusedMassKernels {
   public:
-    /// What the product by elements reads, in the order of its arrays, and the matrix's place of
-    /// corners among it.
+    static constexpr int least_architecture = 80;  ///< copies past the registers
+
+    /// The product by elements, and what it reads.
     struct Product {
         KernelSource source;              ///< of fe_mass kernel=apply_dot, for CUDA
         std::vector<const void*> matrix;  ///< weights, or vertices and density, element_nodes, corner_starts, corners

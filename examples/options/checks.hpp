@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <string>
@@ -20,6 +22,11 @@ CLI::Validator number_that(const Holds& holds, const std::string& words) {
 
 inline CLI::Validator positive() {
     return number_that([](double value) { return value > 0; }, "above 0");
+}
+
+/// CLI11's own Range takes what is not a number.
+inline CLI::Validator between(double low, double high) {
+    return number_that([low, high](double value) { return low <= value && value <= high; }, fmt::format("from {} to {}", low, high));
 }
 
 inline CLI::Validator not_negative() {

@@ -38,16 +38,23 @@ std::string of_first(Communicator& ranks, std::string text) {
     return text;
 }
 
+// A record's settings as a configuration's key; nothing where there is none, or it has tunables of
+// another version of hone.
+std::string settings_of(const ExchangeMatch& match) {
+    if (!match.record) return {};
+    try {
+        exchange_settings(match.record->exchange->config, "record");
+    } catch (const Error&) {
+        return {};
+    }
+    return match.record->exchange->config.key();
+}
+
 // What the first rank's records say, as a configuration's key; and it tells.
 std::string looked_up(Communicator& ranks, const Backend& backend, const Database& database, const ExchangedStep& step, const Exchange& about) {
     if (ranks.rank() > 0) return of_first(ranks, {});
     const ExchangeMatch match = database.best_exchange(step.problem, backend.device().fingerprint, about);
-    std::string key;
-    if (match.record) try {
-            exchange_settings(match.record->exchange->config, "record");
-            key = match.record->exchange->config.key();
-        } catch (const Error&) {  // of another version of hone
-        }
+    const std::string key = settings_of(match);
     if (key.empty())
         fmt::print("exchange: as usual; nothing is known of {} over {}: --tune-exchange measures\n", about.program, about.link);
     else

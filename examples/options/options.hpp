@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "examples/options/checks.hpp"
+
 namespace hone::examples {
 
 /// The options that programs have in common, with the same names, help and checks in all of them.
@@ -19,7 +21,7 @@ void add_device(CLI::App& app, std::string& device, Folder& records, const std::
 
 inline void add_tune(CLI::App& app, double& seconds) {
     app.add_option("--tune", seconds, "seconds for tuning this run's kernels first; what is found stays in --db, else in HONE_DB or your own folder")
-        ->check(CLI::Range(0.1, 1e6));
+        ->check(between(0.1, 1e6));
 }
 
 /// `what` has this precision: "of fields and operators".

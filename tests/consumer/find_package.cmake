@@ -42,13 +42,10 @@ if(PKG_CONFIG)
     execute_process(COMMAND ${PKG_CONFIG} --variable=libdir ${described} OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(flags)
     run(cc -std=c11 -Wall -Wextra -Wpedantic -Werror ${SOURCE}/records.c ${flags} -Wl,-rpath,${libraries} -o ${WORK}/records)
-    # A program of C++ by pkg-config, with the one source that says where the package lies.
+    # A program of C++ by pkg-config, with the one source that says where the package lies, as docs/use-from-c.md has it: by a shell.
     file(GLOB_RECURSE described_cxx ${WORK}/prefix/*/hone-cxx.pc)
-    execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${described_cxx} OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    execute_process(COMMAND ${PKG_CONFIG} --variable=source ${described_cxx} OUTPUT_VARIABLE package OUTPUT_STRIP_TRAILING_WHITESPACE
-                    COMMAND_ERROR_IS_FATAL ANY)
-    separate_arguments(flags UNIX_COMMAND "${flags}")
-    run(c++ ${SOURCE}/main.cpp ${package} ${flags} -Wl,-rpath,${libraries} -o ${WORK}/consumer_of_pkg_config)
+    run(sh -c "c++ -Werror \"$0\" $(\"$1\" --variable=source \"$2\") $(\"$1\" --cflags --libs \"$2\") -Wl,-rpath,\"$3\" -o \"$4\"" ${SOURCE}/main.cpp
+        ${PKG_CONFIG} ${described_cxx} ${libraries} ${WORK}/consumer_of_pkg_config)
     run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data PATH=/usr/bin:/bin
         ${WORK}/consumer_of_pkg_config ${WORK}/prefix/share/hone/records ${WORK}/prefix/bin/hone)
     file(REMOVE_RECURSE ${WORK}/prefix/share/hone/records)

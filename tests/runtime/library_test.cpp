@@ -285,6 +285,20 @@ TEST(LibraryOnCpu, AConfigurationThatCannotBeLoadedGivesWayToo) {
     EXPECT_NE(warnings[0].find("no_such_function"), std::string::npos) << warnings[0];
 }
 
+// As of a grid whose arrays are beyond what an index reaches.
+TEST(LibraryOnCpu, AProblemThatCannotBeComputedIsNoConfigurationsFault) {
+    const test::TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    const auto backend = make_backend("cpu", cache);
+    Family impossible = test::axpy_families().find("axpy");
+    impossible.arrays = [](const Problem& problem) -> std::vector<ArraySpec> { throw Error(problem.key(), "too large", "make it smaller"); };
+    const Families families({impossible});
+    std::vector<std::string> warnings;
+    KernelLibrary library(*backend, Database(families), families, [&](const std::string& text) { warnings.push_back(text); });
+    EXPECT_THROW(library.kernel(families.parse_problem("axpy n=10")), Error);
+    EXPECT_TRUE(warnings.empty()) << warnings.front();
+}
+
 void expect_plain_loops(const Families& families) {
     const test::TemporaryFolder folder;
     DiskCache cache(folder.path() / "cache");

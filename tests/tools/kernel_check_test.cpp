@@ -157,6 +157,14 @@ TEST_F(NewKernel, StandsForAFamilyInOtherCommands) {
     EXPECT_THAT(ask({"show", folder, "--db", own.folder.path() / "results"}).out, HasSubstr("size=40"));
 }
 
+TEST_F(NewKernel, ThatCrashesIsToldWithItsConfiguration) {
+    leave_out_cuda();
+    replace("kernel.cpp", "const long pitch", "__builtin_trap();\n    const long pitch");
+    const test::HoneRun run({"check", path().string(), "size=20"});
+    EXPECT_EQ(run.code, 1);
+    EXPECT_THAT(run.error, AllOf(HasSubstr("size=20"), HasSubstr("tile_y=4"), HasSubstr("it crashes")));
+}
+
 TEST(NewKernelInAFolder, WhosePathHasSpacesStandsForAFamily) {
     const test::TemporaryFolder own;
     const std::string folder = (own.path() / "my own" / "jacobi").string();

@@ -119,7 +119,8 @@ class Session {
         if (energy_seconds == 0) return instruments;
         std::string missing;
         instruments.power = find_power_source(backend_->device(), missing);
-        if (!instruments.power) throw Error("energy of " + backend_->device().fingerprint.name, "cannot be measured: " + missing, "");
+        if (!instruments.power)
+            throw Error("energy of " + backend_->device().fingerprint.name, "it cannot be measured: " + missing, "choose another objective");
         instruments.idle_watts = idle_watts(*instruments.power, energy_seconds);
         return instruments;
     }

@@ -60,5 +60,13 @@ TEST(AcousticChecks, CompareWithTheExactSolutionWhereThereIsOne) {
     EXPECT_FALSE(check_exact(exact(model, survey, 0), dt, layered, {}, survey));
 }
 
+TEST(AcousticChecks, SayThatThereIsNothingToCompareYet) {
+    const Model model = homogeneous_model(2, {40, 40, 1}, 10, 2000, 1000);
+    const auto check = check_exact(std::vector<std::vector<float>>(survey.receivers.size(), std::vector<float>(1)), dt, model, {}, survey);
+    ASSERT_TRUE(check);
+    EXPECT_TRUE(check->good);
+    EXPECT_EQ(check->text.find("inf"), std::string::npos) << check->text;
+}
+
 }  // namespace
 }  // namespace hone::examples::seismic::checks_test
