@@ -12,13 +12,14 @@ constexpr int elements_per_block = 32, elements_per_thread = 2,
 constexpr int node_lanes = 2, element_lanes = 16, warps_along_nodes = 8;
 constexpr int nodes_per_thread = 4, nodes_padded = 64;
 constexpr int group = 4, unroll = 4;  // neighbouring nodes of a thread, and columns of an operator per trip
-constexpr int field_width = 4;  // values per copy of a field
 constexpr int even_parts = 34, odd_parts = 22, even_rows = 40, odd_rows = 24, even_columns = 36, odd_columns = 24;
 __device__ const short first_node[34] =
     {1, 2, 3, 4, 5, 8, 9, 10, 14, 22, 23, 24, 25, 28, 29, 37, 38, 39, 42, 47, 48, 53, 0, 7, 13, 21, 27, 32, 36, 41, 46,
     50, 52, 55};
 __device__ const short second_node[22] =
     {6, 11, 15, 18, 20, 12, 16, 19, 17, 26, 30, 33, 35, 31, 34, 40, 43, 45, 44, 49, 51, 54};
+constexpr int padded_columns = 4;  // of a row, where nothing is
+__device__ const short padded_column[4] = {34, 35, 58, 59};
 __device__ const short row_node[64] =
     {1, 2, 3, 4, 5, 8, 9, 10, 14, 22, 23, 24, 25, 28, 29, 37, 38, 39, 42, 47, 48, 53, 0, 7, 13, 21, 27, 32, 36, 41, 46,
     50, 52, 55, -1, -1, -1, -1, -1, -1, 6, 11, 15, 18, 20, 12, 16, 19, 17, 26, 30, 33, 35, 31, 34, 40, 43, 45, 44, 49,
@@ -104,14 +105,10 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     const int element = warp / warps_along_nodes * element_lanes + lane / (2 * node_lanes) * 2 + lane % 2;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Fields of the block's elements arrive in shared memory. No register waits for them, so that all are under way
-    // together.
-    for (int i = threadIdx.x * field_width; i < elements_per_block * fields * field_row;
-        i += threads_per_block * field_width) {
-        const int f = i / (elements_per_block * field_row), e = i / field_row % elements_per_block, m = i % field_row;
-        const bool inside = e < present && m < nodes;
-        copy<field_width>(here + i, q + (inside ? (size_t(block_first + e) * fields + f) * nodes + m : 0), inside);
-    }
+    // Fields of the block's elements arrive in shared memory as they lie. No register waits for them, so that all are
+    // under way together.
+    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)
+        copy<copy_width>(here + i, q + size_t(block_first) * words + i, true);
     commit_copies();
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
         const real* const given = geometry + size_t(block_first + e) * geometry_words;
@@ -145,12 +142,11 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             const int i = min(int(threadIdx.x) + trip * threads_per_block, parts - 1), e = i / even_parts,
                 part = i % even_parts;
             const bool paired = part < odd_parts;
-            const real* const row = here + e * field_row;
+            const real* const row = here + e * words;
             const int first = first_node[part], second = paired ? second_node[part] : first;
             #pragma unroll
             for (int f = 0; f < fields; ++f) {
-                const real value = row[f * (elements_per_block * field_row) + first],
-                    image = row[f * (elements_per_block * field_row) + second];
+                const real value = row[f * nodes + first], image = row[f * nodes + second];
                 even[trip][f] = paired ? value + image : value;
                 odd[trip][f] = value - image;
             }
@@ -174,6 +170,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             put(part, even[trip]);
             if (part < odd_parts) put(even_columns + part, odd[trip]);
         }
+        for (int i = threadIdx.x; i < fields * elements_per_block * padded_columns; i += threads_per_block)
+            here[i / padded_columns * field_row + padded_column[i % padded_columns]] = 0;
     }
     __syncthreads();
 

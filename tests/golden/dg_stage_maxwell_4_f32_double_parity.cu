@@ -22,14 +22,14 @@ constexpr int nodes_per_thread = 4, nodes_padded = 40;
 constexpr int group = 4, unroll = 2;  // neighbouring nodes of a thread, and columns of an operator per trip
 constexpr int face_columns = 16;   // columns of LIFT for a face, padded
 // directions of the flux through a face; what is kept of it
-constexpr int amplitudes = 2, frame_words = 8, fscale_word = 6;
+constexpr int amplitudes = 2, frame_words = 8, frame_row = 36, fscale_word = 6;
 constexpr int even_parts = 14, mixed_parts = 8, odd_parts = 5, paired_parts = mixed_parts - odd_parts;
 constexpr int even_rows = 16, mixed_rows = 8, odd_rows = 8, even_columns = 14, mixed_columns = 8, odd_columns = 6;
 __device__ const Images images[even_parts] =
     {{{1, 5, 32, 33}}, {{2, 9, 27, 30}}, {{3, 12, 18, 24}}, {{7, 10, 21, 23}}, {{16, 19, 26, 28}}, {{0, 0, 34, 34}},
     {{6, 6, 29, 29}}, {{15, 15, 31, 31}}, {{4, 14, 4, 14}}, {{8, 13, 8, 13}}, {{17, 22, 17, 22}}, {{11, 11, 11, 11}},
     {{20, 20, 20, 20}}, {{25, 25, 25, 25}}};
-constexpr int padded_columns = 1;  // of a row of fields, where no part is
+constexpr int padded_columns = 1;  // of a row, where nothing is
 __device__ const short padded_column[1] = {35};
 __device__ const short row_node[40] =
     {1, 2, 3, 7, 16, 0, 6, 15, 4, 8, 17, 11, 20, 25, -1, -1, 5, 9, 12, 10, 19, 14, 13, 22, 32, 27, 18, 21, 26, 34, 29,
@@ -42,9 +42,10 @@ __device__ const FacePoint points_of_faces[face_points] =
     {23, 46, 2}, {24, 44, 2}, {27, 33, 2}, {29, 39, 2}, {30, 43, 2}, {32, 32, 2}, {33, 42, 2}, {34, 38, 2}, {0, 48, 3},
     {5, 49, 3}, {9, 50, 3}, {12, 51, 3}, {14, 54, 3}, {15, 52, 3}, {19, 53, 3}, {22, 55, 3}, {24, 61, 3}, {25, 56, 3},
     {28, 63, 3}, {30, 60, 3}, {31, 62, 3}, {33, 59, 3}, {34, 58, 3}};
-constexpr int padded_places = 4;  // of a row of amplitudes, where no point is
+constexpr int padded_places = 4;  // of a row, where nothing is
 __device__ const short padded_place[4] = {9, 25, 41, 57};
 constexpr int even_face_columns = 10, odd_face_columns = 6, odd_points = 6;
+constexpr int points_in_flight = 6;  // of the faces, that a thread has at a time
 constexpr int threads_per_block = 160, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 2;    // values per load and store of memory
@@ -153,10 +154,10 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
-    constexpr int field_words = 3648, flux_words = 2112, factor_words = 160, frames_words = 512;
+    constexpr int field_words = 3648, flux_words = 2112, factor_words = 160, frames_words = 576;
     constexpr int derivative_words = 1104, lift_words = 672;  // of D and LIFT
     real* const fluxes = here + field_words;
-    // [elements_per_block][face_count][frame_words]
+    // [elements_per_block][face_count][frame_words], padded
     real* const frames = here + field_words + flux_words + factor_words;
     real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
     real* const operators = here + field_words + flux_words + factor_words + frames_words;  // D, then LIFT
@@ -175,23 +176,38 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     const int rows = of_kind(kind, even_rows, mixed_rows, odd_rows),
         row = node - before_kind(kind, even_rows, mixed_rows);
 
+    // A thread has several points of the faces at a time. It asks for their neighbours first of all, for these one's
+    // fields when all copies are under way, and for those of the points that follow while it works. Beyond the last
+    // point it asks for that again, and at a boundary for anything, so that no load waits for a branch.
+    constexpr int in_flight = points_in_flight;
+    const int points = present * face_points;
+    int pluses[in_flight];
+    FacePoint at_points[in_flight];
+    real met[in_flight][fields];
+    const auto ask = [&](int start) {
+        #pragma unroll
+        for (int b = 0; b < in_flight; ++b) {
+            const int p = start + b * threads_per_block;
+            pluses[b] = vmapP[size_t(block_first) * face_points + min(p, points - 1)];
+            at_points[b] = points_of_faces[p % face_points];
+        }
+    };
+    const auto fetch = [&] {
+        #pragma unroll
+        for (int b = 0; b < in_flight; ++b) {
+            const int plus = max(pluses[b], 0);
+            const real* const other = q + (plus + size_t(plus / nodes) * (words - nodes));
+            #pragma unroll
+            for (int f = 0; f < fields; ++f) met[b][f] = other[f * nodes];
+        }
+    };
+    ask(threadIdx.x);
+
     // The operators arrive with the fields.
     for (int i = threadIdx.x * vector_width; i < derivative_words; i += threads_per_block * vector_width)
         copy<vector_width>(operators + i, D + i, true);
     for (int i = threadIdx.x * vector_width; i < lift_words; i += threads_per_block * vector_width)
         copy<vector_width>(operators + derivative_words + i, LIFT + i, true);
-    // Of each face: normal or, for Maxwell in 3D, two tangents; Fscale; impedance of the element.
-    for (int i = threadIdx.x; i < elements_per_block * face_count; i += threads_per_block) {
-        const size_t k = block_first + min(i / face_count, present - 1);
-        real* const frame = frames + i * frame_words;
-        real face[dimension + 1];
-        load(face, faces + (k * face_count + i % face_count) * (dimension + 1));
-        real tangents[6];
-        tangents_of(face, tangents);
-        #pragma unroll
-        for (int j = 0; j < 6; ++j) frame[j] = tangents[j];
-        frame[fscale_word] = face[dimension];
-    }
 
     // Fields of the block's elements arrive in shared memory as they lie. No register waits for them, so that all are
     // under way together.
@@ -200,6 +216,19 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     commit_copies();
     for (int i = threadIdx.x * prefetched_words; i < present * words; i += threads_per_block * prefetched_words)
         prefetch(res + size_t(block_first) * words + i);
+    fetch();
+    // Of each face: normal or, for Maxwell in 3D, two tangents; Fscale; impedance of the element.
+    for (int i = threadIdx.x; i < elements_per_block * face_count; i += threads_per_block) {
+        const size_t k = block_first + min(i / face_count, present - 1);
+        real* const frame = frames + i / face_count * frame_row + i % face_count * frame_words;
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + i % face_count) * (dimension + 1));
+        real tangents[6];
+        tangents_of(face, tangents);
+        #pragma unroll
+        for (int j = 0; j < 6; ++j) frame[j] = tangents[j];
+        frame[fscale_word] = face[dimension];
+    }
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
         const real* const given = geometry + size_t(block_first + e) * geometry_words;
         real g[geometry_words];
@@ -224,30 +253,6 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
 
     // Surface: an element's faces are flat, so that the flux through one has the same direction at each of its points,
     // or two of them. LIFT takes the amplitudes along these, here at every point of the faces of the block's elements.
-    // A thread has several points at a time, and asks for those that it works on next before the barrier and while it
-    // works. Beyond the last point it asks for that again, and at a boundary for anything, so that no load waits for a
-    // branch.
-    constexpr int in_flight = 4;
-    const int points = present * face_points;
-    int pluses[in_flight];
-    FacePoint at_points[in_flight];
-    real met[in_flight][fields];
-    const auto gather = [&](int start) {
-        #pragma unroll
-        for (int b = 0; b < in_flight; ++b) {
-            const int p = start + b * threads_per_block;
-            pluses[b] = vmapP[size_t(block_first) * face_points + min(p, points - 1)];
-            at_points[b] = points_of_faces[p % face_points];
-        }
-        #pragma unroll
-        for (int b = 0; b < in_flight; ++b) {
-            const int plus = max(pluses[b], 0);
-            const real* const other = q + (plus + size_t(plus / nodes) * (words - nodes));
-            #pragma unroll
-            for (int f = 0; f < fields; ++f) met[b][f] = other[f * nodes];
-        }
-    };
-    gather(threadIdx.x);
     wait_for_copies<0>();
     __syncthreads();
     #pragma unroll 1
@@ -263,7 +268,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             // Here the own node is `own_node`, the neighbour's is `plus`, and its fields are `beyond`.
             const size_t k = block_first + e;
             real frame[frame_words];
-            load(frame, frames + (e * face_count + side) * frame_words);
+            load(frame, frames + e * frame_row + side * frame_words);
             const real* const own = here + e * words + own_node;
             constexpr int own_stride = nodes;
             if (plus < 0) {
@@ -291,7 +296,9 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             #pragma unroll
             for (int a = 0; a < amplitudes; ++a) fluxes[a * (elements_per_block * flux_row) + place] = amplitude[a];
         }
-        if (start + in_flight * threads_per_block < points) gather(start + in_flight * threads_per_block);
+        if (start + in_flight * threads_per_block >= points) break;
+        ask(start + in_flight * threads_per_block);
+        fetch();
     }
     // LIFT has zeros where faces are padded.
     for (int i = threadIdx.x; i < amplitudes * elements_per_block * padded_places; i += threads_per_block)
@@ -476,7 +483,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
                 #pragma unroll
                 for (int i = 0; i < elements_per_thread; ++i) {
                     real frame[frame_words];
-                    load(frame, frames + ((element + i * element_groups) * face_count + pair + 2 * side) * frame_words);
+                    load(frame, frames + (element + i * element_groups) * frame_row + (pair + 2 * side) * frame_words);
                     #pragma unroll
                     for (int r = 0; r < nodes_per_thread; ++r) {
                         #pragma unroll
@@ -496,6 +503,18 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
                 }
             }
         }
+    }
+    // What the update needs of memory is asked for before the barriers.
+    constexpr int copies =
+        (elements_per_block * words + threads_per_block * copy_width - 1) / (threads_per_block * copy_width);
+    real ahead[copies][copy_width];
+    real fields_ahead[copies][copy_width];
+    #pragma unroll
+    for (int trip = 0; trip < copies; ++trip) {
+        const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
+        if (i >= present * words) break;
+        load(ahead[trip], res + size_t(block_first) * words + i);
+        load(fields_ahead[trip], q + size_t(block_first) * words + i);
     }
 
     // Right-hand sides change threads, so that memory is read and written in one piece.
@@ -540,14 +559,14 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     __syncthreads();
     const real a = stage[0], b = stage[1], dt = stage[2];
     const size_t base = size_t(block_first) * words;
-    #pragma unroll 4
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
+    #pragma unroll
+    for (int trip = 0; trip < copies; ++trip) {
+        const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
+        if (i >= present * words) break;
         real total[copy_width];
         load(total, out + i);
-        real residual[copy_width];
-        load(residual, res + base + i);
-        real field[copy_width];
-        load(field, q + base + i);
+        real(&residual)[copy_width] = ahead[trip];
+        real(&field)[copy_width] = fields_ahead[trip];
         #pragma unroll
         for (int j = 0; j < copy_width; ++j) {
             residual[j] = a * residual[j] + dt * total[j];

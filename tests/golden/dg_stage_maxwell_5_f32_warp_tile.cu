@@ -14,7 +14,7 @@ constexpr int nodes_per_thread = 4, nodes_padded = 64;
 constexpr int group = 4, unroll = 4;  // neighbouring nodes of a thread, and columns of an operator per trip
 constexpr int face_columns = 24;   // columns of LIFT for a face, padded
 // directions of the flux through a face; what is kept of it
-constexpr int amplitudes = 2, frame_words = 8, fscale_word = 6;
+constexpr int amplitudes = 2, frame_words = 8, frame_row = 36, fscale_word = 6;
 constexpr int field_width = 4;  // values per copy of a field
 constexpr int threads_per_block = 128, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
@@ -112,9 +112,9 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
-    constexpr int field_words = 5760, flux_words = 3200, factor_words = 160, frames_words = 512;
+    constexpr int field_words = 5760, flux_words = 3200, factor_words = 160, frames_words = 576;
     real* const fluxes = here + field_words;
-    // [elements_per_block][face_count][frame_words]
+    // [elements_per_block][face_count][frame_words], padded
     real* const frames = here + field_words + flux_words + factor_words;
     real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
     // Right-hand sides.
@@ -130,7 +130,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     // Of each face: normal or, for Maxwell in 3D, two tangents; Fscale; impedance of the element.
     for (int i = threadIdx.x; i < elements_per_block * face_count; i += threads_per_block) {
         const size_t k = block_first + min(i / face_count, present - 1);
-        real* const frame = frames + i * frame_words;
+        real* const frame = frames + i / face_count * frame_row + i % face_count * frame_words;
         real face[dimension + 1];
         load(face, faces + (k * face_count + i % face_count) * (dimension + 1));
         real tangents[6];
@@ -205,7 +205,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             // Here the own node is `own_node`, the neighbour's is `plus`, and its fields are `beyond`.
             const size_t k = block_first + e;
             real frame[frame_words];
-            load(frame, frames + (e * face_count + side) * frame_words);
+            load(frame, frames + e * frame_row + side * frame_words);
             const real* const own = here + e * field_row + own_node;
             constexpr int own_stride = elements_per_block * field_row;
             if (plus < 0) {
@@ -233,7 +233,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             #pragma unroll
             for (int a = 0; a < amplitudes; ++a) fluxes[a * (elements_per_block * flux_row) + place] = amplitude[a];
         }
-        if (start + in_flight * threads_per_block < points) gather(start + in_flight * threads_per_block);
+        if (start + in_flight * threads_per_block >= points) break;
+        gather(start + in_flight * threads_per_block);
     }
     // LIFT has zeros where faces are padded.
     for (int i = threadIdx.x; i < amplitudes * elements_per_block * face_count; i += threads_per_block)
@@ -346,7 +347,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         #pragma unroll
         for (int i = 0; i < elements_per_thread; ++i) {
             real frame[frame_words];
-            load(frame, frames + ((element + i * element_groups) * face_count + side) * frame_words);
+            load(frame, frames + (element + i * element_groups) * frame_row + side * frame_words);
             #pragma unroll
             for (int r = 0; r < nodes_per_thread; ++r) {
                 // Adds the directions of the flux through a face with this frame to the sums at a node.
