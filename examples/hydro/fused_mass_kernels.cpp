@@ -484,17 +484,28 @@ FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source,
     dot_groups_ = DeviceArray(backend, components * dot_groups * word);
 }
 
+namespace {
+
+// Pointers, then numbers, as entries take them.
+void launch(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, bool cooperative) {
+    std::vector<void*> arguments;
+    arguments.reserve(pointers.size() + numbers.size());
+    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+    for (int& number : numbers) arguments.push_back(&number);
+    const int entry = module.entry(how.entry);
+    if (cooperative) return module.launch_together(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
+    module.launch(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
+}
+
+}  // namespace
+
 // What the elements leave for their nodes: the first launch of the product.
 void FusedMassKernels::multiply(const MassKernels::Arrays& arrays) const {
     std::vector<const void*> pointers = matrix_;
     pointers.insert(pointers.end(), {arrays.p, arrays.w, arrays.dot, element_sums_.data(), dot_sums_.data()});
     std::vector<int> numbers = product_scalars_;
     numbers.insert(numbers.end(), {0, product_scalars_.front()});
-    std::vector<void*> arguments;
-    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-    for (int& number : numbers) arguments.push_back(&number);
-    Dim3 grid = elements_.grid;
-    product_->launch(product_->entry(elements_.entry), grid, elements_.block, elements_.shared_bytes, {}, arguments.data());
+    launch(*product_, elements_, std::move(pointers), std::move(numbers), false);
 }
 
 void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative) const {
@@ -507,12 +518,7 @@ void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperati
         pointers.insert(pointers.end(), {matrix_[count - 2], matrix_[count - 1], element_sums_.data(), dot_sums_.data(), dot_groups_.data()});
         numbers.insert(numbers.begin(), product_scalars_.front());
     }
-    std::vector<void*> arguments;
-    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-    for (int& number : numbers) arguments.push_back(&number);
-    const int entry = module_->entry(own_.entry);
-    if (cooperative) return module_->launch_together(entry, own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
-    module_->launch(entry, own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
+    launch(*module_, own_, std::move(pointers), std::move(numbers), cooperative);
 }
 
 }  // namespace hone::examples::hydro
