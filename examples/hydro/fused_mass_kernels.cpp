@@ -343,11 +343,7 @@ KernelSource FusedMassKernels::source(const Limits& limits, int components, int 
         source.scalars = {product->scalars.front()};
     }
     source.entries = {"iterate"};
-    source.step.push_back({.entry = "iterate",
-                           .grid = {plan.blocks, 1, 1},
-                           .block = {plan.teams * chunk_rows, 1, 1},
-                           .shared_bytes = plan.shared_bytes,
-                           .constants = {}});
+    source.step.push_back({.entry = "iterate", .grid = {plan.blocks, 1, 1}, .block = {plan.teams * chunk_rows, 1, 1}, .constants = {}});
     return source;
 }
 
