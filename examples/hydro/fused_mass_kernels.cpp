@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace hone::examples::hydro {
@@ -15,81 +14,41 @@ constexpr int dot_rows = 32, dot_lanes = 1024;
 constexpr int dot_groups = dot_lanes / dot_rows;  // of lanes that a warp has
 
 // How rows are dealt to blocks, one to a multiprocessor: `teams` chunks at a time, `passes` times.
-// What the rows of the last `kept` passes have is in shared memory all the time.
+// The rows of the last `kept` passes stay in registers.
 struct Plan {
-    Plan(const Limits& limits, int components, int rows) {
+    Plan(const Limits& limits, int rows) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         const int of_multiprocessor = (chunks + limits.multiprocessors - 1) / limits.multiprocessors;
         teams = std::min(of_multiprocessor, most_teams);
         blocks = std::min(limits.multiprocessors, (chunks + teams - 1) / teams);
         passes = (chunks + blocks * teams - 1) / (blocks * teams);
-        slots = 3 * components + 2;
-        const std::int64_t of_pass = std::int64_t{slots} * teams * chunk_rows * 8;
-        // A few kilobytes are the block's own.
-        kept = static_cast<int>(std::clamp<std::int64_t>((limits.shared_bytes_per_block - 8192) / of_pass, 1, std::min(passes, most_kept)));
-        shared_bytes = kept * of_pass;
+        kept = std::min(passes, most_kept);
     }
 
-    // So that a thread has 80 registers, which hold the products of three rows of three components.
+    // So that a thread has 80 registers, which hold three rows of three components.
     static constexpr int most_teams = 3, most_kept = 3;
 
-    int teams = 1, blocks = 1, passes = 1, kept = 1, slots = 0;
-    std::int64_t shared_bytes = 0;
+    int teams = 1, blocks = 1, passes = 1, kept = 1;
 };
 
-// `meet`, copies that arrive while something else is done, and sums of warps.
+// `meet`, and sums of warps.
 constexpr const char* meetings = R"cpp(
     __device__ unsigned int meetings;
 
-#ifdef __CUDA_ARCH__
-    DEVICE void publish() {
-        asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    }
-    DEVICE unsigned int met() {
-        unsigned int now;
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(__cvta_generic_to_global(&meetings)) : "memory");
-        return now;
-    }
-    template <typename Word>
-    DEVICE void fetch(double* to, const Word* from) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(sizeof(Word))
-                     : "memor"
-                       "y");
-    }
-    DEVICE void end_of_fetches() {
-        asm volatile("cp.async.commit_group;" ::: "memory");
-    }
-    // But for the last groups of fetches.
-    template <int groups>
-    DEVICE void await_fetches() {
-        asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
-    }
-#else
-    DEVICE void publish() {
-    }
-    DEVICE unsigned int met() {
-        return meetings;
-    }
-    template <typename Word>
-    DEVICE void fetch(double* to, const Word* from) {
-        *(Word*)to = *from;
-    }
-    DEVICE void end_of_fetches() {
-    }
-    template <int groups>
-    DEVICE void await_fetches() {
-    }
-#endif
-
-    // All blocks wait here for each other, and see behind it what they stored before it, where they read past the first caches. The highest bit turns
-    // when the last one comes.
-    DEVICE void meet() {
+    // All blocks wait here for each other, and see behind it what they stored before it. The highest bit turns when the last one comes.
+    template <typename Meanwhile>
+    DEVICE void meet(Meanwhile meanwhile) {
+        unsigned int before = 0;
         __syncthreads();
         if (threadIdx.x == 0) {
-            publish();
-            const unsigned int before = atomicAdd(&meetings, blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u);
-            while (((before ^ met()) & 0x80000000u) == 0) {
+            __threadfence();
+            before = atomicAdd(&meetings, blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u);
+        }
+        meanwhile();
+        if (threadIdx.x == 0) {
+            while (((before ^ *(volatile unsigned int*)&meetings) & 0x80000000u) == 0) {
             }
+            __threadfence();
         }
         __syncthreads();
     }
@@ -118,96 +77,52 @@ constexpr const char* meetings = R"cpp(
     }
 )cpp";
 
-// The part of an iteration behind p . w: `product` has M p of the rows that are kept, w that of
-// all others; `all` are the components' scalars before the step, shared by the block.
+// The part of an iteration behind p . w. `next` is the row of pass 0, product(pass, row, words)
+// gives what M p is there, `all` are the components' scalars before the step, shared by the block.
 constexpr const char* halves = R"cpp(
-    constexpr int first_kept = passes - kept;
-
-    // Words of a row that is kept, of all of the block's threads side by side: p, r and x of each component, Q, what is held.
-    struct Slots {
-        double* own;
-        DEVICE double& at(int k, int slot) const { return own[(k * slots + slot) * (teams * chunk_rows)]; }
-        DEVICE double& p(int k, int c) const { return at(k, c); }
-        DEVICE double& r(int k, int c) const { return at(k, components + c); }
-        DEVICE double& x(int k, int c) const { return at(k, 2 * components + c); }
-        DEVICE double& q(int k) const { return at(k, 3 * components); }
-        DEVICE int& held(int k) const { return *(int*)&at(k, 3 * components + 1); }
-    };
-
-    // Two groups of fetches: p, and the rest.
-    DEVICE void fetch_rows(POINTERS, int rows, const Slots& here) {
-#pragma unroll
-        for (int k = 0; k < kept; ++k) {
-            const int row = row_of(first_kept + k);
-            if (row < rows)
-                for (int c = 0; c < components; ++c) fetch(&here.p(k, c), p + (long long)c * rows + row);
-        }
-        end_of_fetches();
-#pragma unroll
-        for (int k = 0; k < kept; ++k) {
-            const int row = row_of(first_kept + k);
-            if (row >= rows) continue;
-            fetch(&here.q(k), q + row);
-            fetch((double*)&here.held(k), held + row);
-            for (int c = 0; c < components; ++c) fetch(&here.r(k, c), r + (long long)c * rows + row), fetch(&here.x(k, c), x + (long long)c * rows + row);
-        }
-        end_of_fetches();
-    }
-
-    DEVICE void take_halves(POINTERS, int rows, const Slots& here, const double (&product)[kept][components], Scalars* all) {
-        constexpr int buffers = kept > 2 ? kept : 2;
-        __shared__ double of_warp[buffers][teams][components][chunk_rows / 32];
+    template <typename Product>
+    DEVICE void take_halves(POINTERS, int rows, Row next, Scalars* all, Product product) {
+        __shared__ double of_warp[2][teams][components][chunk_rows / 32];
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows, warp = lane / 32;
-        const auto put_squares = [&](int buffer, double(&squares)[components]) {
-            for (int c = 0; c < components; ++c) squares[c] = sum_of_warp(squares[c]);
-            if (lane % 32 == 0)
-                for (int c = 0; c < components; ++c) of_warp[buffer][team][c][warp] = squares[c];
-        };
-        // Threads from `begin` on finish the sums of a pass.
-        const auto put_chunks = [&](int pass, int buffer, int begin) {
-            const int number = (int)threadIdx.x - begin;
-            if (number < 0 || number >= teams * components) return;
-            const int of = number / components, c = number % components, chunk = (pass * (int)gridDim.x + (int)blockIdx.x) * teams + of;
-            if (chunk < chunks) sums[(long long)c * chunks + chunk] = sum_of_warps(of_warp[buffer][of][c]);
-        };
+        constexpr int first_kept = passes - kept;
 
         // r -= alpha w, and r . Q r by chunks.
-#pragma unroll 1
-        for (int pass = 0; pass < first_kept; ++pass) {
+        const auto take_residual = [&](int pass, double(&found)[components], double& inverse) {
+            Row own = next;
             const int row = row_of(pass);
-            double found[components], squares[components] = {};
+            if (row < rows) product(pass, row, own.product);
+            if (pass + 1 < passes && row_of(pass + 1) < rows) load_row(q, held, r, rows, row_of(pass + 1), next);
+            double squares[components] = {};
             if (row < rows) {
-                Row own;
-                load_row(q, held, r, rows, row, own);
-                load_product(w, rows, row, own.product);
                 new_residual(own, all, found, squares);
                 for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = found[c];
+                inverse = own.inverse;
             }
-            put_squares(pass % 2, squares);
+            for (int c = 0; c < components; ++c) squares[c] = sum_of_warp(squares[c]);
+            if (lane % 32 == 0)
+                for (int c = 0; c < components; ++c) of_warp[pass % 2][team][c][warp] = squares[c];
             __syncthreads();
-            put_chunks(pass, pass % 2, 0);
-        }
-        await_fetches<0>();
-        if (first_kept > 0) __syncthreads();
+            if (threadIdx.x >= teams * components) return;
+            const int of = threadIdx.x / components, c = threadIdx.x % components, chunk = (pass * (int)gridDim.x + (int)blockIdx.x) * teams + of;
+            if (chunk < chunks) sums[(long long)c * chunks + chunk] = sum_of_warps(of_warp[pass % 2][of][c]);
+        };
+        double residual[kept][components], inverse[kept];
+#pragma unroll 1
+        for (int pass = 0; pass < first_kept; ++pass) take_residual(pass, residual[0], inverse[0]);
 #pragma unroll
-        for (int k = 0; k < kept; ++k) {
-            const int row = row_of(first_kept + k);
-            double found[components], squares[components] = {};
-            if (row < rows) {
-                Row own;
-                own.inverse = here.q(k), own.fixed = here.held(k);
-                for (int c = 0; c < components; ++c) own.residual[c] = here.r(k, c), own.product[c] = product[k][c];
-                new_residual(own, all, found, squares);
-                for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = here.r(k, c) = found[c];
-            }
-            put_squares(k, squares);
-        }
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < kept; ++k) put_chunks(first_kept + k, k, k * teams * components);
-        meet();
+        for (int k = 0; k < kept; ++k) take_residual(first_kept + k, residual[k], inverse[k]);
 
+        // x += alpha p, p = Q r + beta p.
+        struct Step {
+            double found[components], along[components];
+        };
+        const auto load_step = [=](int row, Step& step) {
+            if (row >= rows) return;
+            for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * rows + row], step.along[c] = p[(long long)c * rows + row];
+        };
+        Step step;
+        meet([&] { load_step(row_of(first_kept), step); });
         for (int c = team; c < components; c += teams) {
             double sum = 0;
 #pragma unroll 8
@@ -223,37 +138,30 @@ constexpr const char* halves = R"cpp(
             if (blockIdx.x == 0) store_scalars(own, scalars + threadIdx.x * words);
         }
         __syncthreads();
-
-        // x += alpha p, p = Q r + beta p.
-        double step[components], share[components];
-        for (int c = 0; c < components; ++c) step[c] = all[c].of[alpha], share[c] = all[c].of[beta];
+        const auto take_step = [&](int row, const Step& of, const double(&residuals)[components], double weight) {
+            if (row >= rows) return;
+            for (int c = 0; c < components; ++c) {
+                const long long at = (long long)c * rows + row;
+                x[at] = multiply_add(all[c].of[alpha], of.along[c], of.found[c]);
+                p[at] = multiply_add(all[c].of[beta], of.along[c], weight * residuals[c]);
+            }
+        };
 #pragma unroll
         for (int k = 0; k < kept; ++k) {
-            const int row = row_of(first_kept + k);
-            if (row >= rows) continue;
-            const double inverse = here.q(k);
-            for (int c = 0; c < components; ++c) {
-                const long long at = (long long)c * rows + row;
-                const double along = here.p(k, c);
-                x[at] = multiply_add(step[c], along, here.x(k, c));
-                p[at] = multiply_add(share[c], along, inverse * here.r(k, c));
-            }
+            const Step now = step;
+            if (k + 1 < kept) load_step(row_of(first_kept + k + 1), step);
+            take_step(row_of(first_kept + k), now, residual[k], inverse[k]);
         }
-#pragma unroll 1
+#pragma unroll 2
         for (int pass = first_kept - 1; pass >= 0; --pass) {
             const int row = row_of(pass);
-            if (row >= rows) continue;
-            const double inverse = q[row];
-            double found[components], along[components], residual[components];
-            for (int c = 0; c < components; ++c) {
-                const long long at = (long long)c * rows + row;
-                found[c] = x[at], along[c] = p[at], residual[c] = r[at];
+            double again[components] = {}, weight = 0;
+            load_step(row, step);
+            if (row < rows) {
+                weight = q[row];
+                for (int c = 0; c < components; ++c) again[c] = r[(long long)c * rows + row];
             }
-            for (int c = 0; c < components; ++c) {
-                const long long at = (long long)c * rows + row;
-                x[at] = multiply_add(step[c], along[c], found[c]);
-                p[at] = multiply_add(share[c], along[c], inverse * residual[c]);
-            }
+            take_step(row, step, again, weight);
         }
     }
 
@@ -262,22 +170,18 @@ constexpr const char* halves = R"cpp(
 
 constexpr const char* behind_rows = R"cpp(
     FUSED_KERNEL iterate(ARGUMENTS) {
-        extern __shared__ double of_rows[];
         __shared__ Scalars all[components];
         const int rows = last - first;
-        const Slots here{of_rows + threadIdx.x};
-        fetch_rows(b, q, held, w, dot, x, r, p, sums, scalars, rows, here);
-        double product[kept][components];
-#pragma unroll
-        for (int k = 0; k < kept; ++k)
-            if (row_of(first_kept + k) < rows) load_product(w, rows, row_of(first_kept + k), product[k]);
+        Row next;
+        if (row_of(0) < rows) load_row(q, held, r, rows, row_of(0), next);
         if (threadIdx.x < components) {
             Scalars own = scalars_of(scalars + threadIdx.x * words);
             step_along(own, dot[threadIdx.x]);
             all[threadIdx.x] = own;
         }
         __syncthreads();
-        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, here, product, all);
+        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, next, all,
+                    [=](int, int row, double* product) { load_product(w, rows, row, product); });
     }
 )cpp";
 
@@ -289,30 +193,7 @@ constexpr const char* behind_elements = R"cpp(
         int elements;
     };
 
-    // Of a row's corners some, from the number `corner` on.
-    struct Batch {
-        double of_corner[corners_together][components];
-    };
-    DEVICE void find_places(const Corners& from, int corner, int end, int (&place)[corners_together]) {
-#pragma unroll
-        for (int i = 0; i < corners_together; ++i) place[i] = corner + i < end ? from.places[corner + i] : -1;
-    }
-    DEVICE void load_batch(const Corners& from, const int (&place)[corners_together], Batch& batch) {
-#pragma unroll
-        for (int i = 0; i < corners_together; ++i) {
-            const int element = place[i] / element_nodes_count, node = place[i] % element_nodes_count;
-#pragma unroll
-            for (int c = 0; c < components; ++c) batch.of_corner[i][c] = place[i] >= 0 ? from.sums[in_sums(element, node, c, from.elements)] : 0.0;
-        }
-    }
-    DEVICE void add_batch(const Batch& batch, double (&sum)[components]) {
-#pragma unroll
-        for (int i = 0; i < corners_together; ++i)
-#pragma unroll
-            for (int c = 0; c < components; ++c) sum[c] += batch.of_corner[i][c];
-    }
-
-    // M p at some rows, added up as fe_mass does. A row's first corners are on their way while those of the row before it are added.
+    // M p at some rows, added up as fe_mass does.
     template <int count>
     DEVICE void gather(const Corners& from, int rows, const int (&row)[count], double (&sum)[count][components]) {
         int corner[count], end[count], place[count][corners_together];
@@ -322,36 +203,43 @@ constexpr const char* behind_elements = R"cpp(
             if (row[k] < rows) corner[k] = from.starts[row[k]], end[k] = from.starts[row[k] + 1];
         }
 #pragma unroll
-        for (int k = 0; k < count; ++k) find_places(from, corner[k], end[k], place[k]);
-        Batch next;
-        load_batch(from, place[0], next);
+        for (int k = 0; k < count; ++k)
+#pragma unroll
+            for (int i = 0; i < corners_together; ++i) place[k][i] = corner[k] + i < end[k] ? from.places[corner[k] + i] : -1;
 #pragma unroll
         for (int k = 0; k < count; ++k) {
-            const Batch first_batch = next;
-            int more[corners_together];
-            find_places(from, corner[k] + corners_together, end[k], more);
-            if (k + 1 < count) load_batch(from, place[k + 1], next);
             for (int c = 0; c < components; ++c) sum[k][c] = 0;
-            add_batch(first_batch, sum[k]);
-            for (int at = corner[k] + corners_together; at < end[k]; at += corners_together) {
-                Batch batch;
-                load_batch(from, more, batch);
-                find_places(from, at + corners_together, end[k], more);
-                add_batch(batch, sum[k]);
+            while (corner[k] < end[k]) {
+                double of_corner[corners_together][components];
+#pragma unroll
+                for (int i = 0; i < corners_together; ++i)
+#pragma unroll
+                    for (int c = 0; c < components; ++c)
+                        of_corner[i][c] =
+                            place[k][i] >= 0
+                                ? from.sums[in_sums(place[k][i] / element_nodes_count, place[k][i] % element_nodes_count, c, from.elements)]
+                                : 0.0;
+                corner[k] += corners_together;
+#pragma unroll
+                for (int i = 0; i < corners_together; ++i) place[k][i] = corner[k] + i < end[k] ? from.places[corner[k] + i] : -1;
+#pragma unroll
+                for (int i = 0; i < corners_together; ++i)
+#pragma unroll
+                    for (int c = 0; c < components; ++c) sum[k][c] += of_corner[i][c];
             }
         }
     }
 
     // p . w of 32 rows each, a warp's.
-    DEVICE void put_dots(const double (&along)[components], int rows, int row, const double (&sum)[components], double* dot_sums) {
+    DEVICE void put_dots(const double* p, int rows, int row, const double (&sum)[components], double* dot_sums) {
         const int dot_chunks = (rows + dot_rows - 1) / dot_rows;
         for (int c = 0; c < components; ++c) {
-            const double product = sum_of_warp(row < rows ? multiply_add(sum[c], along[c], 0.0) : 0.0);
+            const double product = sum_of_warp(row < rows ? multiply_add(sum[c], p[(long long)c * rows + row], 0.0) : 0.0);
             if (threadIdx.x % 32 == 0 && row < rows) dot_sums[(long long)c * dot_chunks + row / dot_rows] = product;
         }
     }
 
-    // Sums of lanes, of which a warp has a share: a component's number `group`.
+    // Of a lane, of which a warp has a share: group number % dot_groups of component number / dot_groups.
     template <int unrolled>
     DEVICE double sum_of_lane(const double* dot_sums, int rows, int number) {
         const int dot_chunks = (rows + dot_rows - 1) / dot_rows, c = number / dot_groups, group = number % dot_groups;
@@ -364,23 +252,18 @@ constexpr const char* behind_elements = R"cpp(
 
     FUSED_KERNEL iterate(POINTERS, const int* corner_starts, const int* corners, const double* element_sums, double* dot_sums, double* groups,
                          int elements, int first, int last) {
-        extern __shared__ double of_rows[];
         __shared__ Scalars all[components];
         __shared__ double groups_here[components * dot_groups];
         const int rows = last - first;
-        constexpr int warps = teams * chunk_rows / 32;
-        const Slots here{of_rows + threadIdx.x};
-        fetch_rows(b, q, held, w, dot, x, r, p, sums, scalars, rows, here);
+        constexpr int first_kept = passes - kept, warps = teams * chunk_rows / 32;
         if (threadIdx.x < components) all[threadIdx.x] = scalars_of(scalars + threadIdx.x * words);
         const Corners from{corner_starts, corners, element_sums, elements};
 #pragma unroll 1
         for (int pass = 0; pass < first_kept; ++pass) {
             const int row[1] = {row_of(pass)};
-            double sum[1][components], along[components] = {};
-            if (row[0] < rows)
-                for (int c = 0; c < components; ++c) along[c] = p[(long long)c * rows + row[0]];
+            double sum[1][components];
             gather(from, rows, row, sum);
-            put_dots(along, rows, row[0], sum[0], dot_sums);
+            put_dots(p, rows, row[0], sum[0], dot_sums);
             if (row[0] < rows)
                 for (int c = 0; c < components; ++c) ((double*)w)[(long long)c * rows + row[0]] = sum[0][c];
         }
@@ -389,34 +272,32 @@ constexpr const char* behind_elements = R"cpp(
 #pragma unroll
         for (int k = 0; k < kept; ++k) row[k] = row_of(first_kept + k);
         gather(from, rows, row, product);
-        await_fetches<1>();
 #pragma unroll
-        for (int k = 0; k < kept; ++k) {
-            double along[components] = {};
-            if (row[k] < rows)
-                for (int c = 0; c < components; ++c) along[c] = here.p(k, c);
-            put_dots(along, rows, row[k], product[k], dot_sums);
-        }
-        meet();
+        for (int k = 0; k < kept; ++k) put_dots(p, rows, row[k], product[k], dot_sums);
 
+        Row next;
+        meet([&] {
+            if (row_of(0) < rows) load_row(q, held, r, rows, row_of(0), next);
+        });
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        constexpr int numbers = components * dot_groups, of_warp = (numbers + warps - 1) / warps;
+        constexpr int numbers = components * dot_groups, of_a_warp = (numbers + warps - 1) / warps;
         if (alone) {
-            double sum[of_warp];
+            // All are on their way before the first is added up.
+            double sum[of_a_warp];
 #pragma unroll
-            for (int i = 0; i < of_warp; ++i) sum[i] = warp + i * warps < numbers ? sum_of_lane<2>(dot_sums, rows, warp + i * warps) : 0.0;
+            for (int i = 0; i < of_a_warp; ++i) sum[i] = warp + i * warps < numbers ? sum_of_lane<2>(dot_sums, rows, warp + i * warps) : 0.0;
 #pragma unroll
-            for (int i = 0; i < of_warp; ++i) {
+            for (int i = 0; i < of_a_warp; ++i) {
                 sum[i] = sum_of_warp(sum[i]);
                 if (lane == 0 && warp + i * warps < numbers) groups_here[warp + i * warps] = sum[i];
             }
             __syncthreads();
         } else {
             for (int number = blockIdx.x + gridDim.x * warp; number < numbers; number += gridDim.x * warps) {
-                const double sum = sum_of_warp(sum_of_lane<16>(dot_sums, rows, number));
+                const double sum = sum_of_warp(sum_of_lane<8>(dot_sums, rows, number));
                 if (lane == 0) groups[number] = sum;
             }
-            meet();
+            meet([] {});
         }
         if (warp < components) {
             const int number = warp * dot_groups + lane;
@@ -428,20 +309,26 @@ constexpr const char* behind_elements = R"cpp(
             }
         }
         __syncthreads();
-        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, here, product, all);
+        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, next, all, [&](int pass, int row_here, double* to) {
+            if (pass < first_kept) return load_product(w, rows, row_here, to);
+#pragma unroll
+            for (int k = 0; k < kept; ++k)
+                if (pass == first_kept + k)
+                    for (int c = 0; c < components; ++c) to[c] = product[k][c];
+        });
     }
 )cpp";
 
 }  // namespace
 
 KernelSource FusedMassKernels::source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows) {
-    const Plan plan(limits, components, rows);
+    const Plan plan(limits, rows);
     KernelSource source;
     source.target = Target::cuda;
     source.precision = Precision::f64;
     const std::string constants =
-        fmt::format("constexpr int teams = {}, passes = {}, kept = {}, slots = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n",
-                    plan.teams, plan.passes, plan.kept, plan.slots, dot_rows, dot_lanes, dot_groups) +
+        fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
+                    plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
         fmt::format("constexpr bool alone = {};\n", rows <= few_rows);
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.
@@ -456,11 +343,7 @@ KernelSource FusedMassKernels::source(const Limits& limits, int components, int 
         source.scalars = {product->scalars.front()};
     }
     source.entries = {"iterate"};
-    source.step.push_back({.entry = "iterate",
-                           .grid = {plan.blocks, 1, 1},
-                           .block = {plan.teams * chunk_rows, 1, 1},
-                           .shared_bytes = plan.shared_bytes,
-                           .constants = {}});
+    source.step.push_back({.entry = "iterate", .grid = {plan.blocks, 1, 1}, .block = {plan.teams * chunk_rows, 1, 1}, .constants = {}});
     return source;
 }
 
@@ -484,17 +367,28 @@ FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source,
     dot_groups_ = DeviceArray(backend, components * dot_groups * word);
 }
 
+namespace {
+
+// Pointers, then numbers, as entries take them.
+void launch(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, bool cooperative) {
+    std::vector<void*> arguments;
+    arguments.reserve(pointers.size() + numbers.size());
+    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+    for (int& number : numbers) arguments.push_back(&number);
+    const int entry = module.entry(how.entry);
+    if (cooperative) return module.launch_together(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
+    module.launch(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
+}
+
+}  // namespace
+
 // What the elements leave for their nodes: the first launch of the product.
 void FusedMassKernels::multiply(const MassKernels::Arrays& arrays) const {
     std::vector<const void*> pointers = matrix_;
     pointers.insert(pointers.end(), {arrays.p, arrays.w, arrays.dot, element_sums_.data(), dot_sums_.data()});
     std::vector<int> numbers = product_scalars_;
     numbers.insert(numbers.end(), {0, product_scalars_.front()});
-    std::vector<void*> arguments;
-    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-    for (int& number : numbers) arguments.push_back(&number);
-    Dim3 grid = elements_.grid;
-    product_->launch(product_->entry(elements_.entry), grid, elements_.block, elements_.shared_bytes, {}, arguments.data());
+    launch(*product_, elements_, std::move(pointers), std::move(numbers), false);
 }
 
 void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative) const {
@@ -507,12 +401,7 @@ void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperati
         pointers.insert(pointers.end(), {matrix_[count - 2], matrix_[count - 1], element_sums_.data(), dot_sums_.data(), dot_groups_.data()});
         numbers.insert(numbers.begin(), product_scalars_.front());
     }
-    std::vector<void*> arguments;
-    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-    for (int& number : numbers) arguments.push_back(&number);
-    const int entry = module_->entry(own_.entry);
-    if (cooperative) return module_->launch_together(entry, own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
-    module_->launch(entry, own_.grid, own_.block, own_.shared_bytes, {}, arguments.data());
+    launch(*module_, own_, std::move(pointers), std::move(numbers), cooperative);
 }
 
 }  // namespace hone::examples::hydro

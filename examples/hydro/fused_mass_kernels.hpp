@@ -15,8 +15,6 @@ namespace hone::examples::hydro {
 /// By rows an iteration is the product and `iterate`; by elements `iterate` multiplies, too.
 class FusedMassKernels {
   public:
-    static constexpr int least_architecture = 80;  ///< copies past the registers
-
     /// The product by elements, and what it reads.
     struct Product {
         KernelSource source;              ///< of fe_mass kernel=apply_dot, for CUDA

@@ -45,8 +45,8 @@ class MassKernels {
         void *x, *r, *p, *sums, *scalars;
     };
 
-    /// Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo
-    /// the same, these in pairs.
+    /// Rows whose products are summed up first, in pairs of neighbours; then chunks by number
+    /// modulo the same, these in pairs.
     static constexpr int chunk_rows = 256;
 
     /// The kernels' text with the launches of one iteration, in the order of the steps above.

@@ -479,7 +479,7 @@ TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {
     expect_same_digits(system_of("triple-point", 2, 2, {7, 3, 1}), MassForm::rows, 65536);
 }
 
-// The emulator does without the copies and fences that a GPU has.
+// By its own compiler.
 TEST_F(FusedMassKernelsTest, CompileForGpus) {
     std::unique_ptr<Compiler> nvrtc;
     try {
