@@ -94,10 +94,10 @@ std::vector<std::size_t> ahead(int window, int reports, const Outcome& outcome) 
 }
 
 TEST(Tuner, HandsOutMoreAheadTheMoreIsKnown) {
-    const std::vector<std::size_t> counts = ahead(20, 150, measured(1));
-    EXPECT_EQ(counts.front(), 16U) << "nothing is known that could be waited for";
-    for (std::size_t reports = 14; reports < counts.size(); ++reports)
-        EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 6, 3, 20)) << "after " << reports;
+    const std::vector<std::size_t> counts = ahead(20, 270, measured(1));
+    EXPECT_EQ(counts.front(), 12U) << "nothing is known that could be waited for";
+    for (std::size_t reports = 10; reports < counts.size(); ++reports)
+        EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 12, 3, 20)) << "after " << reports;
     EXPECT_THAT(ahead(3, 50, measured(1)), testing::Each(3U)) << "a window, and no more";
     EXPECT_THAT(ahead(1, 50, measured(1)), testing::Each(1U));
 }
