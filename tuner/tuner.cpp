@@ -14,10 +14,10 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr int first_ahead = 16;   // candidates, while there is no report: about as many as the plan of a strategy's start
-constexpr int fewest_ahead = 3;   // ... and from then on; more, ...
-constexpr int reports_ahead = 6;  // ... one for so many reports: when much is known, what is pending would teach little
-constexpr double slack = 4;       // compilers stop while processors are measured, and not all take equally long
+constexpr int first_ahead = 12;    // candidates, while there is no report: about as many as the plan of a strategy's start
+constexpr int fewest_ahead = 3;    // ... and from then on; more, ...
+constexpr int reports_ahead = 12;  // ... one for so many reports: when much is known, what is pending would teach little
+constexpr double slack = 4;        // compilers stop while processors are measured, and not all take equally long
 
 /// A reported candidate; its place in the list is its age.
 struct Entry {

@@ -86,7 +86,7 @@ bool another_state(const DeviceReading& a, const DeviceReading& b);
 ///
 /// What is chosen ahead is chosen from less knowledge. So no more is than keeps the device busy, by
 /// the reported seconds of compiling and of measuring, or than teaches little beside what is known:
-/// 3, or a sixth of the reports if that is more; never more than the window. There are 16 ahead
+/// 3, or a twelfth of the reports if that is more; never more than the window. There are 12 ahead
 /// before the first report.
 ///
 /// What is best is what the objective says; by default the least seconds of a step. Promising

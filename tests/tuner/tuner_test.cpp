@@ -94,10 +94,10 @@ std::vector<std::size_t> ahead(int window, int reports, const Outcome& outcome) 
 }
 
 TEST(Tuner, HandsOutMoreAheadTheMoreIsKnown) {
-    const std::vector<std::size_t> counts = ahead(20, 150, measured(1));
-    EXPECT_EQ(counts.front(), 16U) << "nothing is known that could be waited for";
-    for (std::size_t reports = 14; reports < counts.size(); ++reports)
-        EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 6, 3, 20)) << "after " << reports;
+    const std::vector<std::size_t> counts = ahead(20, 270, measured(1));
+    EXPECT_EQ(counts.front(), 12U) << "nothing is known that could be waited for";
+    for (std::size_t reports = 10; reports < counts.size(); ++reports)
+        EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 12, 3, 20)) << "after " << reports;
     EXPECT_THAT(ahead(3, 50, measured(1)), testing::Each(3U)) << "a window, and no more";
     EXPECT_THAT(ahead(1, 50, measured(1)), testing::Each(1U));
 }
@@ -341,7 +341,7 @@ Outcome at_clock(double seconds, double megahertz) {
 
 TEST(Tuner, MeasuresTheIncumbentAgainWhenTheDeviceIsInAnotherState) {
     const SearchSpace space = line(60);
-    Tuner tuner(space, find_strategy("exhaustive"), 1, {.window = 4, .retime = 10});
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {.window = 3, .retime = 10});
     int reported = 0;
     // After 20 candidates the clock falls and everything takes half as long again. Member 5 is the
     // best, and looked better than member 40 is.
@@ -358,7 +358,7 @@ TEST(Tuner, MeasuresTheIncumbentAgainWhenTheDeviceIsInAnotherState) {
             EXPECT_FALSE(trace[i].finalist);
         }
     ASSERT_EQ(places.size(), 1U) << "once; then the incumbent is known in this state too";
-    EXPECT_EQ(places[0], 20U + 4) << "a window behind the first candidate that was measured in another state";
+    EXPECT_EQ(places[0], 20U + 3) << "a window behind the first candidate that was measured in another state";
     EXPECT_EQ(tuner.evaluations(), 60);
     EXPECT_EQ(tuner.best()->config.integer("t"), 5);
 }
