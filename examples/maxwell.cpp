@@ -111,9 +111,9 @@ void declare_results(CLI::App& app, Options& o) {
     app.add_option("--rates", o.rates_file, "file to which the speed of every kernel and of the whole step is added (CSV)");
     app.add_option("--rates-chart", o.rates_chart, "with a range of orders: GFLOP/s over order as a picture (SVG)");
     app.add_option("--rates-from", o.charted_rates, "only draw --rates-chart, of --equation and --precision, from files that --rates wrote anywhere");
-    app.add_option("--timed-steps", o.timed_steps, "time steps after the run in which each kernel is timed")
+    app.add_option("--timed-steps", o.timed_steps, "time steps after the run in which each kernel is timed; 0: none")
         ->capture_default_str()
-        ->check(positive());
+        ->check(not_negative());
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
