@@ -68,7 +68,7 @@ struct Kinds {
         if (parity != nullptr) return parity->derivative(shape.reference(), along, row, kind == 1, column, from == 1);
         return shape.reference().derivative[static_cast<std::size_t>(along)](row, column);
     }
-    /// In the order in which the kernel reads: [kind][tile of rows][along][column][row of the tile].
+    /// As the kernel reads it: [kind][tile of rows][along][column][row of the tile].
     TableSpec table(int rows_per_tile) const {
         TableSpec result{"D", 0, {}};
         for (int kind = 0; kind < static_cast<int>(counts.size()); ++kind) {

@@ -77,8 +77,8 @@ TEST_F(DgVolumeKernels, BoundTeamEqualsTheReference) {
     test::expect_verified_once(*backend_, every_team, problem, config, random_);
 }
 
-// Every form, with parts and without, at sizes below, at and beyond a vector of elements; order 1 in
-// 2D has fewer words than the widest vector.
+// Every form, with parts and without, at sizes below, at and beyond a vector of elements; order 1
+// in 2D has fewer words than the widest vector.
 TEST_F(DgVolumeKernels, CpuFormsEqualTheReference) {
     const Family& family = families().find("dg_volume");
     for (const char* config : {"form=vector,elements_per_block=4", "basis=parity,algebra=cartesian,rows_per_tile=1", "basis=nodal,rows_per_tile=3",
