@@ -265,7 +265,7 @@ void choose_exchange(Options& options, const Model& model, const Survey& survey,
     };
     std::unique_ptr<WaveSolver> solver;
     int every_of_solver = 0;
-    StepTimer timer(ranks);
+    StepTimer timer(ranks, backend);
     const auto run = [&] {
         const int every = ranks.exchange_settings().every;
         if (solver == nullptr || every != every_of_solver) {

@@ -371,7 +371,7 @@ std::unique_ptr<KernelOperator> make_operator(const Options& options, const Mach
         if (on != nullptr) return on->renew_exchanges();
         on = std::make_unique<KernelOperator>(*machine.backend, *machine.library, part.here(), options.run.scheme, settings);
     };
-    StepTimer timer(part.ranks());
+    StepTimer timer(part.ranks(), *machine.backend);
     const auto run = [&] {
         renew();
         Stepper stepper(*on, options.run.scheme, part.here().first);

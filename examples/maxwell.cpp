@@ -376,7 +376,7 @@ std::unique_ptr<WaveSolver> make_solver(const Options& options, const Machine& m
         if (solver != nullptr) return solver->renew_exchanges();
         solver = std::make_unique<WaveSolver>(*machine.backend, library, part, precision_of(options), form, configurations, options.arithmetic);
     };
-    StepTimer timer(machine.ranks);
+    StepTimer timer(machine.ranks, *machine.backend);
     std::vector<double> fields;
     const auto run = [&] {
         renew();

@@ -188,7 +188,7 @@ std::unique_ptr<Multigrid> make_multigrid(const Run& run, const hone::Database& 
         multigrid = std::make_unique<Multigrid>(run.ranks, run.backend, run.library, options.operator_name, options.size, stencil, run.precision(),
                                                 options.settings);
     };
-    StepTimer timer(run.ranks);
+    StepTimer timer(run.ranks, run.backend);
     const auto measure = [&] {
         renew();
         SmoothedGrid& grid = multigrid->finest();

@@ -302,7 +302,7 @@ std::unique_ptr<PoissonSolver> make_solver(const Options& options, hone::Session
         if (solver != nullptr) return solver->renew_exchanges();
         solver = std::make_unique<PoissonSolver>(ranks, of.partition, backend, session.library(), of.system);
     };
-    StepTimer timer(ranks);
+    StepTimer timer(ranks, backend);
     const auto run = [&] {
         renew();
         set_repeated(backend, *solver, of.system);

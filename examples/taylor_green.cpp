@@ -209,7 +209,7 @@ bool check_all(const Flow& flow, const History& history, const Options& options,
 void choose_exchange(const Options& options, hone::Session& session, Communicator& ranks) {
     if (ranks.size() == 1) return;
     hone::Backend& backend = session.backend();
-    StepTimer timer(ranks);
+    StepTimer timer(ranks, backend);
     const auto run = [&] {
         Flow flow(ranks, backend, session.library(), options.flow);
         flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));

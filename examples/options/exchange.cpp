@@ -125,10 +125,10 @@ double seconds_together(Communicator& ranks, Backend& backend, const std::functi
 
 ExchangePeriod StepTimer::operator()(const std::function<double(int)>& take, const std::function<double()>& digits) {
     constexpr double sample_seconds = 0.03;
-    constexpr int samples = 5, fewest = 4, most = 96;  // steps: multiples of those from one exchange to the next
+    constexpr int samples = 5, fewest = 4;  // steps: multiples of those from one exchange to the next
     take(fewest);
     const double step = all_reduce(ranks_, Reduction::largest, take(fewest)) / fewest;
-    if (steps_ == 0) steps_ = fewest * static_cast<int>(std::ceil(std::clamp(sample_seconds / step / fewest, 1.0, 1.0 * most / fewest)));
+    if (steps_ == 0) steps_ = fewest * static_cast<int>(std::ceil(std::clamp(sample_seconds / step / fewest, 1.0, 1.0 * most_steps_ / fewest)));
     take(steps_);
     ExchangePeriod period;
     for (int sample = 0; sample < samples; ++sample) period.seconds.push_back(take(steps_) / steps_);

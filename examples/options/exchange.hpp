@@ -39,16 +39,19 @@ void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backen
 double seconds_together(Communicator& ranks, Backend& backend, const std::function<void()>& work);
 
 /// Measures steps for `run`: after as many that do not count, five samples of so many that each
-/// takes a few hundredths of a second, as many with all settings. It must outlive the tuning.
+/// takes a few hundredths of a second, of processors at most eight, as many with all settings. It
+/// must outlive the tuning.
 class StepTimer {
   public:
-    explicit StepTimer(Communicator& ranks) : ranks_(ranks) {}
+    StepTimer(Communicator& ranks, const Backend& backend)
+        : ranks_(ranks), most_steps_(backend.device().fingerprint.target == Target::cuda ? 96 : 8) {}
     /// `take` goes so many steps on, and says the seconds of all; `digits` is asked afterwards.
     /// What the first step begins with must be the same for all settings.
     ExchangePeriod operator()(const std::function<double(int steps)>& take, const std::function<double()>& digits);
 
   private:
     Communicator& ranks_;
+    int most_steps_;
     int steps_ = 0;  // of a sample, once that is known
 };
 
