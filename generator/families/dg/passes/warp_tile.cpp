@@ -138,7 +138,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                          {elements_per_block_tunable(numbers({4, 8, 16, 32})),
                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", low ? numbers({2, 4}) : numbers({2, 4, 8})},
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({1, 2, 4, 8, 16})},
+                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
                           std::move(copies),
                           std::move(residency)});
