@@ -108,7 +108,7 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
 // registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
-    return passes.size() == 1 && passes.front().sums() && shape.nodes >= most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+    return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
 // The widest copies of an element's words, and half of them.
@@ -138,7 +138,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                          {elements_per_block_tunable(numbers({4, 8, 16, 32})),
                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", low ? numbers({2, 4}) : numbers({2, 4, 8})},
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({1, 2, 4, 8, 16})},
+                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
                           std::move(copies),
                           std::move(residency)});
