@@ -83,7 +83,7 @@ std::vector<Problem> small_problems(const std::string& problem) {
 
 Family on_host(const Family& family) {
     if (family.name == "gauss_seidel_27") return test::turns_on_host(family);
-    for (const char* name : {"acoustics_staggered", "poisson7", "batched_gemv"})
+    for (const char* name : {"acoustics_staggered", "poisson7", "batched_gemv", "fe_mass"})
         if (family.name == name) return test::device_on_host(family);
     if (family.name == "corner_force") return test::roots_on_host(family);
     if (family.name == "batched_gemm") return test::without_batched_assembly(family);

@@ -404,7 +404,8 @@ class FusedMassKernelsTest : public testing::Test {
         const auto rows = static_cast<std::size_t>(system.matrix.rows()), components = static_cast<std::size_t>(system.components);
         std::uniform_real_distribution<> uniform(-1, 1);
         Vectors of;
-        for (std::size_t i = 0; i < components * rows; ++i) of.b.push_back(uniform(random_));
+        of.b.resize(components * rows);
+        for (double& word : of.b) word = uniform(random_);
         of.q = inverse_diagonal(system), of.held = held_components(system);
         of.x = of.r = of.p = of.w = std::vector<double>(of.b.size(), std::nan(""));
         of.dot.assign(components, std::nan(""));
@@ -425,6 +426,7 @@ class FusedMassKernelsTest : public testing::Test {
         Vectors separate = random_start(system), fused = separate;
         const auto bound = [&](Vectors& of) {
             std::vector<void*> arrays;
+            arrays.reserve(matrix.size() + 3);
             for (const DeviceArray& array : matrix) arrays.push_back(array.data());
             arrays.insert(arrays.end(), {of.p.data(), of.w.data(), of.dot.data()});
             return BoundKernel(library.kernel(problem), arrays);
