@@ -53,10 +53,10 @@ struct Prediction {
 
 /// The nearest neighbours each propose a member of the problem's space: the one nearest to their
 /// own configuration, and where that has the value of their safe configuration, to this problem's
-/// safe one. A neighbour that hardly gained by tuning proposes the safe configuration, one whose form
-/// does not exist here nothing. The proposal wins that is most like all of them, near ones counting
-/// more, and those less that leave a multiprocessor few warps: a single record may have won by
-/// chance among configurations of equal speed, several agree in what matters (a weighted
+/// safe one. A neighbour that hardly gained by tuning proposes the safe configuration, one whose
+/// form does not exist here nothing. The proposal wins that is most like all of them, near ones
+/// counting more, and those less that leave a multiprocessor few warps: a single record may have
+/// won by chance among configurations of equal speed, several agree in what matters (a weighted
 /// nearest-neighbour rule; Cover and Hart, IEEE Trans. Inf. Theory 13, 1967). The farther the
 /// nearest, the more of a configuration's gain is lost on the way: where neighbours gained less
 /// over their safe configurations than that, it is this problem's safe one. Requires `neighbours`
