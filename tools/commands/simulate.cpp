@@ -426,7 +426,8 @@ Action declare(Options& options) {
     options.number("evaluations", settings->evaluations, "N",
                    "of each repetition, all distinct; default 400; more, up to 1000, where the score needs them", 1);
     options.number("seed", settings->seed, "N", "of all random choices; default 1");
-    options.number("window", settings->window, "N", "candidates chosen at most before their forerunners' costs are known; default 1, 'hone tune' has 8 or more", 1);
+    options.number("window", settings->window, "N",
+                   "candidates chosen at most before their forerunners' costs are known; default 1, 'hone tune' has 8 or more", 1);
     options.number("stuck", settings->stuck, "N", "say where the runs stood after so many evaluations, and how far from the optimum", 1);
     options.text("until", settings->until, "PERCENT",
                  "end runs as 'hone tune --until' does, and say when that was and whether so much was left to gain");
