@@ -39,8 +39,8 @@ std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const P
 /// Runs a step of each configuration twice, with outputs poisoned in two ways, and compares:
 /// outputs that are not written, written where the reference writes nothing, wrong, or that depend
 /// on what was in memory; inputs that are changed. What is found in several configurations is told
-/// once. Requires that they compile. They run in this process, which ends with them where they crash
-/// (CrashGuard).
+/// once. Requires that they compile. They run in this process, which ends with them where they
+/// crash (CrashGuard).
 std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend);
 
 /// The problem with every size changed to one that few numbers divide, as far as the family takes

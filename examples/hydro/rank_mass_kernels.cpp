@@ -272,7 +272,7 @@ constexpr const char* body =
             ONE_THREAD finish_updated(scalars, c, square);
         }
     }
-)cpp";
+    )cpp";
 
 // share_...: the sums of all ranks' chunks are gathered first, in the same launch. Of each
 // component a few blocks have neighbouring lanes; the block that is done last puts theirs together.

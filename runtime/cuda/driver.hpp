@@ -137,9 +137,14 @@ constexpr unsigned wait_value_at_least = 0;
                                                                                                 (IpcEventHandle * handle, EventHandle * event))      \
                                                                                                 row(ipc_open_event, cuIpcOpenEventHandle,            \
                                                                                                     (EventHandle * *event, IpcEventHandle handle))   \
-    row(launch_cooperative_kernel, cuLaunchCooperativeKernel,                                                                                        \
-        (Function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,             \
-         unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream, void** arguments))
+                                                                                                    row(launch_cooperative_kernel,                   \
+                                                                                                        cuLaunchCooperativeKernel,                   \
+                                                                                                        (Function * function, unsigned int grid_x,   \
+                                                                                                         unsigned int grid_y, unsigned int grid_z,   \
+                                                                                                         unsigned int block_x, unsigned int block_y, \
+                                                                                                         unsigned int block_z,                       \
+                                                                                                         unsigned int shared_bytes,                  \
+                                                                                                         StreamHandle* stream, void** arguments))
 // clang-format on
 
 /// The driver's functions, or what is missing.

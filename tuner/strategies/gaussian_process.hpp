@@ -41,7 +41,8 @@ class GaussianProcess {
     /// A further candidate; costs rows^2.
     void extend(std::size_t member);
     Expectation expect(std::size_t place_in_pool) const;
-    /// The part of a candidate's variance that the rows do not explain, whatever their values: 0 to 1.
+    /// The part of a candidate's variance that the rows do not explain, whatever their values: 0 to
+    /// 1.
     double unexplained(std::size_t place_in_pool) const { return left_[place_in_pool]; }
     /// Holds the process to its errors: predicts each of the lower half of the values from all
     /// others, and from now on widens all deviations by as much as these errors are greater than

@@ -91,8 +91,8 @@ class Surrogate : public MemberStrategy {
     }
 
   private:
-    /// Of some open members, the one that those asked say least about. Where no costs are known yet,
-    /// it is what teaches most.
+    /// Of some open members, the one that those asked say least about. Where no costs are known
+    /// yet, it is what teaches most.
     std::size_t least_known() {
         if (known_.size() > most_blind) return anywhere();
         std::vector<std::size_t> drawn(blind_draws);
