@@ -27,7 +27,9 @@ Answer answer_to(const std::string& line) {
 
 TEST(SlowBalanceCommand, FindsAShareThatLookupKnows) {
     const test::OwnFolders own;
-    EXPECT_EQ(answer_to("lookup " + problem + " --device cpu --partner cpu").code, Exit::nothing);
+    // Results of one device may ship for this processor, of shared steps none.
+    const Json before = Json::parse(answer_to("lookup " + problem + " --device cpu --partner cpu --json").out)["matches"][0];
+    EXPECT_EQ(before["hybrid"]["grade"], "none");
     const Answer found = answer_to("balance " + problem + " --devices cpu,cpu --period 5 --periods 100 --sweep 2 --energy --json");
     ASSERT_EQ(found.code, Exit::ok) << found.error;
     const Json document = Json::parse(found.out);
@@ -44,7 +46,7 @@ TEST(SlowBalanceCommand, FindsAShareThatLookupKnows) {
     const Json match = Json::parse(known.out)["matches"][0];
     EXPECT_EQ(match["hybrid"]["grade"], "exact");
     EXPECT_DOUBLE_EQ(match["hybrid"]["share"], share);
-    EXPECT_EQ(match["grade"], "none") << "a shared step says nothing about one device";
+    EXPECT_EQ(match["grade"], before["grade"]) << "a shared step says nothing about one device";
     EXPECT_THAT(answer_to("lookup " + problem + " --device cpu --partner cpu").out, HasSubstr("the rest on cpu"));
 
     // The next run begins there, so its first period is its last unless something changed

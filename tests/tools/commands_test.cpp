@@ -235,7 +235,7 @@ TEST(Commands, EmptyDatabaseIsAnAnswerWithoutResult) {
     EXPECT_EQ(shown.code, Exit::nothing);
     EXPECT_TRUE(Json::parse(shown.out)["devices"].empty());
     // No record of a processor ships for this family.
-    const Answer found = ask(with("lookup", "corner_force result=products dimension=2 order=1 precision=f64 zones=100 --device cpu --json"));
+    const Answer found = ask(with("lookup", "dg_rk equation=maxwell_3d order=3 precision=f32 elements=1000 --device cpu --json"));
     EXPECT_EQ(found.code, Exit::nothing);
     EXPECT_EQ(Json::parse(found.out)["matches"][0]["grade"], "none");
     EXPECT_EQ(ask({"show", "--db", (own.folder.path() / "absent").string()}).code, Exit::wrong_input);
