@@ -84,6 +84,13 @@ TEST_F(Emulator, ABarrierSeparatesWritesFromReads) {
     for (int i = 0; i < 96; ++i) EXPECT_EQ(data[static_cast<std::size_t>(i)], static_cast<float>(95 - (i + 1) % 96));
 }
 
+// Ubuntu's GCC defines it by itself.
+TEST_F(Emulator, FibersSwitchWhereTheCompilerChecksJumps) {
+    KernelSource kernel = emulated(source("    __syncthreads();\n    data[threadIdx.x] = 7;\n", {1, 1, 1}, {64, 1, 1}));
+    kernel.text.insert(0, "#undef _FORTIFY_SOURCE\n#define _FORTIFY_SOURCE 2\n");
+    EXPECT_EQ(run_emulated(kernel, 64).back(), 7);
+}
+
 TEST_F(Emulator, AMissingBarrierShows) {
     const auto data = run(source(R"(    __shared__ float tile[96];
     const int i = threadIdx.x;

@@ -8,6 +8,8 @@
 // <cmath> of the standard library would take more of the compiler's time than the kernel, and more optimisation more time than it saves.
 #pragma GCC optimize("O1")
 
+// Distributions (Ubuntu) have their GCC define this: longjmp then refuses to go to another stack, which is how fibers switch.
+#undef _FORTIFY_SOURCE
 #include <setjmp.h>
 #include <ucontext.h>
 
