@@ -43,7 +43,6 @@ class FusedMassKernels {
     std::unique_ptr<Module> module_, product_;
     std::vector<const void*> matrix_;
     std::vector<int> product_scalars_;
-    int last_element_ = 0;
     DeviceArray element_sums_, dot_sums_, dot_groups_;
 };
 

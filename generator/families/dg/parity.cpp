@@ -158,7 +158,7 @@ DoubleFaceParity::DoubleFaceParity(const ReferenceElement& element) {
         const std::vector<int>& mask = element.face_mask[face];
         return static_cast<int>(std::find(mask.begin(), mask.end(), node) - mask.begin());
     };
-    for (const std::size_t face : {0, 1}) {
+    for (const std::size_t face : {0U, 1U}) {
         const int keeps = static_cast<int>(face), swaps = 1 - keeps;
         const std::vector<int>& mask = element.face_mask[face];
         std::vector<int> unmoved;

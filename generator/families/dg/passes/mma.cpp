@@ -122,6 +122,7 @@ BlockResources mma_resources(const Shape& shape, const Config& config, const Par
 // Of the points of the faces in a row of amplitudes, where faces are padded one by one.
 std::vector<int> places_of_points(const Shape& shape, const Operands& operands) {
     std::vector<int> places;
+    places.reserve(static_cast<std::size_t>(shape.face_points()));
     for (int point = 0; point < shape.face_points(); ++point)
         places.push_back(point / shape.face_nodes * operands.face_columns + point % shape.face_nodes);
     return places;
