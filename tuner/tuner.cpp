@@ -117,7 +117,7 @@ struct Tuner::State {
         const int known = static_cast<int>(entries.size()) / reports_ahead;
         // The one that a device works on, and those that it gets through while one is compiled.
         const double kept_busy = running > 0 ? std::ceil((1 + slack * compiling / running) * std::max(1.0, static_cast<double>(devices.size()))) : 0;
-        const double wanted = std::max({kept_busy, static_cast<double>(std::max(fewest_ahead, known))});
+        const double wanted = std::max(kept_busy, static_cast<double>(std::max(fewest_ahead, known)));
         return static_cast<int>(std::min(wanted, static_cast<double>(settings.window)));
     }
 

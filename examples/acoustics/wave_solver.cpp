@@ -1,3 +1,5 @@
+// About 600 lines, because steps, walls, receivers and exchanges share one state, and the order in
+// which they are queued.
 #include "examples/acoustics/wave_solver.hpp"
 
 #include <fmt/format.h>

@@ -11,12 +11,7 @@ namespace {
 // The whole mesh's state, on all ranks.
 State whole_state(const ZonePart& part, const State& here) {
     State whole = part.whole_of(here);
-    for (std::vector<double>* const words : {&whole.positions, &whole.velocities, &whole.energies}) {
-        std::uint64_t count = words->size();
-        part.ranks().broadcast(std::as_writable_bytes(std::span(&count, 1)), 0);
-        words->resize(count);
-        part.ranks().broadcast(std::as_writable_bytes(std::span(words->data(), words->size())), 0);
-    }
+    for (std::vector<double>* const words : {&whole.positions, &whole.velocities, &whole.energies}) broadcast_of_first(part.ranks(), *words);
     return whole;
 }
 

@@ -11,10 +11,7 @@ namespace {
 // The whole mesh's state, on all ranks.
 std::vector<std::byte> whole_state(Communicator& ranks, const WaveShare& share, int word_bytes) {
     std::vector<std::byte> state = share.part->whole_of(share.solver->state(), word_bytes);
-    std::uint64_t bytes = state.size();
-    ranks.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), 0);
-    state.resize(bytes);
-    ranks.broadcast(state, 0);
+    broadcast_of_first(ranks, state);
     return state;
 }
 

@@ -31,10 +31,7 @@ Config parsed(const std::string& text) {
 
 // A text of the first rank's, on all.
 std::string of_first(Communicator& ranks, std::string text) {
-    std::size_t length = text.size();
-    ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-    text.resize(length);
-    ranks.broadcast(std::as_writable_bytes(std::span(text.data(), length)), 0);
+    broadcast_of_first(ranks, text);
     return text;
 }
 

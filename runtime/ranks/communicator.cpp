@@ -82,11 +82,8 @@ std::vector<std::byte> gather_on_first(Communicator& communicator, std::span<con
 }
 
 void expect_same_on_all_ranks(Communicator& communicator, const std::string& what, const std::string& text) {
-    std::uint64_t length = text.size();
-    communicator.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-    std::string first(length, ' ');
-    if (communicator.rank() == 0) first = text;
-    communicator.broadcast(std::as_writable_bytes(std::span(first.data(), first.size())), 0);
+    std::string first = text;
+    broadcast_of_first(communicator, first);
     if (text != first)
         throw Error(fmt::format("rank {}", communicator.rank()), fmt::format("its {} is \"{}\", rank 0's is \"{}\"", what, text, first),
                     "start all ranks alike");

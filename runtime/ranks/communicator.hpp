@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,13 +86,21 @@ double all_reduce(Communicator& communicator, Reduction reduction, double own);
 
 /// Everybody's bytes one after the other, in the order of ranks, on rank 0; nothing on the others.
 std::vector<std::byte> gather_on_first(Communicator& communicator, std::span<const std::byte> own);
-/// Sends the words of rank `root` to all.
 template <typename Word>
 std::vector<Word> gather_on_first(Communicator& communicator, std::span<const Word> own) {
     const std::vector<std::byte> bytes = gather_on_first(communicator, std::as_bytes(own));
     std::vector<Word> words(bytes.size() / sizeof(Word));
     std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(words)).begin());
     return words;
+}
+
+/// Gives `words` (a string or a vector) of rank 0 to all, however many they are.
+template <typename Words>
+void broadcast_of_first(Communicator& communicator, Words& words) {
+    std::uint64_t count = words.size();
+    communicator.broadcast(std::as_writable_bytes(std::span(&count, 1)), 0);
+    words.resize(count);
+    communicator.broadcast(std::as_writable_bytes(std::span(words)), 0);
 }
 
 /// Throws Error on the ranks whose text differs from rank 0's: "rank 3: its command line is "--size

@@ -1,10 +1,8 @@
 #include "runtime/ranks/link_name.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/ranks/device_mail.hpp"
 #include "runtime/ranks/nccl_ranks.hpp"
+#include "runtime/ranks/rank_place.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -21,20 +20,11 @@ namespace {
 std::vector<std::string> lines_of_all(Communicator& communicator, const std::string& own) {
     const std::vector<char> first = gather_on_first(communicator, std::span<const char>(own + "\n"));
     std::string text(first.begin(), first.end());
-    std::size_t length = text.size();
-    communicator.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-    text.resize(length);
-    communicator.broadcast(std::as_writable_bytes(std::span(text)), 0);
+    broadcast_of_first(communicator, text);
     std::vector<std::string> lines;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) lines.push_back(line);
     return lines;
-}
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
 }
 
 bool is_gpu(const Backend& backend) {

@@ -37,9 +37,7 @@ std::string job() {
     if (std::string name = environment_variable("PMIX_NAMESPACE"); !name.empty()) return name;
     if (const std::string step = environment_variable("SLURM_STEP_ID"); !step.empty())
         return fmt::format("{}.{}", environment_variable("SLURM_JOB_ID"), step);
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
-    return fmt::format("{}-{}", host.data(), getppid());
+    return fmt::format("{}-{}", host_name(), getppid());
 }
 
 // A word of letters, digits and a few signs.
@@ -58,6 +56,12 @@ RankPlace rank_place() {
         if (rank && ranks && *rank < *ranks) return {*rank, *ranks, number_on_host(), plain(job()), fmt::format("{}={}", launcher.ranks, *ranks)};
     }
     return {};
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
 }
 
 }  // namespace hone::inline v0_1

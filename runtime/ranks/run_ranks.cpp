@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -25,9 +24,7 @@ namespace {
 // Ranks of a host that may run on the same processors share them: each would use them all.
 void take_share_of_processors(Communicator& communicator) {
     const Processors& own = processors();
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
-    const auto number_of_host = static_cast<double>(std::hash<std::string>()(host.data()) % (std::uint64_t{1} << 32));
+    const auto number_of_host = static_cast<double>(std::hash<std::string>()(host_name()) % (std::uint64_t{1} << 32));
     const std::array<double, 3> place{number_of_host, static_cast<double>(own.numbers.front()), static_cast<double>(own.numbers.back())};
     std::vector<double> places(place.size() * static_cast<std::size_t>(communicator.size()));
     communicator.all_gather(place, equal_counts(communicator, static_cast<int>(place.size())), places);

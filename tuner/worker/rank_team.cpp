@@ -36,12 +36,6 @@ constexpr double glance_seconds = 0.01;  // between two looks at a file that an 
 constexpr std::size_t longest_word = 4096;
 constexpr int most_ranks = 1 << 20;
 
-std::string host_name() {
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
-    return host.data();
-}
-
 std::string fresh_name() {
     std::random_device random;
     return fmt::format("{:08x}{:08x}", random(), random());
