@@ -50,6 +50,7 @@ Forms rk_cpu_forms(const Problem& problem, const Limits& limits) {
 
 // A block that streams through its elements.
 struct Stream {
+    static constexpr std::int64_t most_elements = 128;
     std::int64_t elements, threads, width;  // `width` values a copy
 
     std::vector<Assignment> values() const {
@@ -57,6 +58,8 @@ struct Stream {
     }
     std::int64_t bytes(const Shape& shape) const { return elements * shape.words() * shape.bytes(); }
     bool copies_fit(const Shape& shape) const { return width * shape.bytes() <= 16 && elements * shape.words() % width == 0; }
+    /// More than half of a block's threads have nothing to copy.
+    bool idles(const Shape& shape) const { return 2 * elements * shape.words() / width <= threads && elements < most_elements; }
     /// The part of all threads' turns that copy: in a block's last turn, and while the last blocks
     /// of all run.
     double busy(const Shape& shape, const Limits& limits) const {
@@ -76,18 +79,18 @@ std::vector<Assignment> rk_cuda_safe(const Shape& shape, const Limits& limits) {
     const std::int64_t widest = std::max<std::int64_t>(widest_copies(shape), fewest_bytes / shape.bytes());
     std::vector<std::pair<double, Stream>> streams;
     for (const std::int64_t threads : {512, 256, 128})
-        for (std::int64_t elements = 128; elements >= 1; elements /= 2)
+        for (std::int64_t elements = Stream::most_elements; elements >= 1; elements /= 2)
             for (const std::int64_t width : {widest, std::int64_t{1}}) {
                 const Stream stream{elements, threads, width};
                 const std::int64_t bytes = stream.bytes(shape);
-                if (!stream.copies_fit(shape) || bytes > most_bytes * threads || bytes < fewest_bytes * threads) continue;
+                if (!stream.copies_fit(shape) || stream.idles(shape) || bytes > most_bytes * threads || bytes < fewest_bytes * threads) continue;
                 streams.emplace_back(stream.busy(shape, limits) * (width * shape.bytes() < fewest_bytes ? narrow : 1), stream);
             }
     double busiest = 0;
     for (const auto& [busy, stream] : streams) busiest = std::max(busiest, busy);
     for (const auto& [busy, stream] : streams)
         if (busy >= as_busy * busiest) return stream.values();
-    return Stream{128, 64, widest_copies(shape)}.values();  // elements of a few words
+    return Stream{Stream::most_elements, 64, widest_copies(shape)}.values();  // elements of a few words
 }
 
 Forms rk_cuda_forms(const Problem& problem, const Limits& limits) {
@@ -98,9 +101,10 @@ Forms rk_cuda_forms(const Problem& problem, const Limits& limits) {
         return fmt::format("copies of {} values do not divide the {} of a block or exceed 16 bytes", stream.width, stream.elements * shape.words());
     };
     const auto idle_threads = [shape](const Config& config) -> std::optional<std::string> {
-        const int copies = number(config, "elements_per_block") * shape.words() / number(config, "copy_width");
-        if (2 * copies > number(config, "block") || number(config, "elements_per_block") == 128) return std::nullopt;
-        return fmt::format("{} copies leave more than half of {} threads without work", copies, number(config, "block"));
+        const Stream stream{config.integer("elements_per_block"), config.integer("block"), config.integer("copy_width")};
+        if (!stream.idles(shape)) return std::nullopt;
+        return fmt::format("{} copies leave more than half of {} threads without work", stream.elements * shape.words() / stream.width,
+                           stream.threads);
     };
     FormSpace form{.name = "stream",
                    .help = "a block of threads streams through the words of a block of elements",
