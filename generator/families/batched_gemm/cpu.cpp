@@ -153,7 +153,7 @@ Block call(const Shape& shape, const CpuTile& tile) {
     };
     Block block;
     if (tile.packs && !tile.of.side_by_side) block.line("copy_left({0} + i * stride_{0}, left);", left);
-    if (!tile.of.side_by_side) return block.text(product("n", "i"));
+    if (tile.together() == 1) return block.text(product("n", "i"));
     block.line("if (present == together) {}", product("together", "i"));
     return block.line("else for (int j = 0; j < present; ++j) {}", product("1", "(i + j)"));
 }
@@ -234,8 +234,10 @@ std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, cons
     const int independent = along_m * (of.side_by_side ? static_cast<int>(along_n) : largest_piece(of.n, static_cast<int>(along_n)));
     std::int64_t partial_sums = 1;
     while (partial_sums < 4 && partial_sums * independent < enough_sums && shape.k >= short_k) partial_sums *= 2;
-    constexpr int foreseen = 512;  // words of a product that a processor fetches early enough itself
-    const std::int64_t prefetch = shape.words_of_each() > foreseen ? 1 : 0;
+    // Words of a product that a processor fetches early enough itself, and fewer multiply-adds
+    // than would hide the asking.
+    constexpr int foreseen = 512, few = 8;
+    const std::int64_t prefetch = shape.words_of_each() > foreseen && along_m * along_n >= few ? 1 : 0;
     const bool stays = std::int64_t{of.m} * shape.k * shape.bytes() <= second_cache;
     return {{"lanes", lanes},
             {"vectors_per_tile", along_m},

@@ -96,12 +96,13 @@ TEST_F(BatchedGemmKernels, RandomCpuConfigurationsEqualTheReference) {
 // time, with some left over. Tiles of two sizes both ways and in both orders, and partial sums of a k
 // that they do not divide. Sums that are turned in place of rows, of whole and partial tiles.
 TEST_F(BatchedGemmKernels, EveryWayOfRowsEqualsTheReferenceByEveryCompiler) {
-    constexpr std::array<std::array<const char*, 2>, 12> members{{
+    constexpr std::array<std::array<const char*, 2>, 13> members{{
         {"form=tt precision=f32 m=7 n=35 k=21 batch=53", "form=rows,lanes=8,vectors_per_tile=1,columns_per_tile=8,unroll=2"},
         {"form=tn b=shared update=scale m=8 n=10 k=10 batch=2", "form=rows,lanes=8,vectors_per_tile=1,columns_per_tile=4,unroll=4"},
         {"form=nt b=shared update=scale precision=f32 m=22 n=1 k=39 batch=8", "form=rows,lanes=4,vectors_per_tile=1,columns_per_tile=1,unroll=1"},
         {"b=shared update=scale m=1 n=19 k=9 batch=41 gap_a=2 gap_c=1", "form=rows,lanes=4,vectors_per_tile=2,columns_per_tile=6,unroll=1"},
         {"form=nt b=shared m=1 n=7 k=5 batch=3", "form=rows,lanes=2,vectors_per_tile=4,columns_per_tile=4,unroll=2"},
+        {"b=shared m=1 n=6 k=5 batch=4", "form=rows,lanes=2,vectors_per_tile=3,columns_per_tile=1,unroll=2"},
         {"m=1 n=13 k=21 batch=7 gap_b=3", "form=rows,lanes=8,vectors_per_tile=2,columns_per_tile=1,unroll=1,partial_sums=4"},
         {"update=scale m=43 n=7 k=15 batch=5", "form=rows,lanes=8,vectors_per_tile=4,columns_per_tile=4,unroll=1,partial_sums=2"},
         {"update=scale m=97 n=13 k=6 batch=5", "form=rows,lanes=8,vectors_per_tile=4,columns_per_tile=2,unroll=1,prefetch=1,next_tile=m"},
