@@ -58,7 +58,7 @@ struct Options {
     Balancing balancing;
     std::string energy_file, chart_file;
     std::vector<int> zones;
-    int dimension = 2, order = 2, refine = 0;
+    int dimension = 2, order = 2, refine = 0, recorded = MassSettings{}.recorded;
     double time = 0, blast = 0, tune = 0;
     std::optional<double> share;
     RunSettings run;
@@ -146,6 +146,10 @@ void declare_kernels(CLI::App& app, Options& o) {
            "wait for each other; separate: in two launches; to the same digits")
         ->capture_default_str()
         ->check(CLI::IsMember({"fused", "cooperative", "separate"}));
+    app.add_option("--graph-iterations", o.recorded,
+                   "of conjugate gradients that a GPU queues at once, as a CUDA graph; 0: launch by launch; to the same digits")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1000));
 }
 
 // What a run is about, the same on all ranks.
@@ -277,7 +281,8 @@ KernelOperator::Settings operator_settings(const Options& options) {
                                       .tolerance = options.run.tolerance,
                                       .assembly = parse_assembly(options.assembly),
                                       .mass = options.run.mass,
-                                      .updates = parse_vector_updates(options.vector_updates)};
+                                      .updates = parse_vector_updates(options.vector_updates),
+                                      .recorded = options.recorded};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
     return settings;
 }

@@ -33,10 +33,10 @@ class FusedMassKernels {
     FusedMassKernels(Backend& backend, const KernelSource& source, int rows, const Product* product, const KernelSource& of_product);
 
     /// An iteration, but for the product by rows. `cooperative`: by Module::launch_together.
-    void iterate(const MassKernels::Arrays& arrays, bool cooperative = false) const;
+    void iterate(const MassKernels::Arrays& arrays, bool cooperative = false, Stream stream = {}) const;
 
   private:
-    void multiply(const MassKernels::Arrays& arrays) const;
+    void multiply(const MassKernels::Arrays& arrays, Stream stream) const;
 
     int rows_ = 0;
     Launch own_, elements_;

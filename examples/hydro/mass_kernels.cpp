@@ -314,7 +314,7 @@ MassKernels::MassKernels(Backend& backend, const KernelSource& source, int rows)
     : steps_(source.step), rows_(rows), module_(backend.load(compiled_mass_kernels(backend, source))) {
 }
 
-void MassKernels::launch(std::size_t step, const Arrays& arrays) const {
+void MassKernels::launch(std::size_t step, const Arrays& arrays, Stream stream) const {
     std::array<const void*, 10> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
                                          arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
     int first_row = 0, last_row = rows_;
@@ -323,19 +323,19 @@ void MassKernels::launch(std::size_t step, const Arrays& arrays) const {
     for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
     arguments.insert(arguments.end(), {&first_row, &last_row});
     const Launch& of = steps_[step];
-    module_->launch(module_->entry(of.entry), of.grid, of.block, of.shared_bytes, {}, arguments.data());
+    module_->launch(module_->entry(of.entry), of.grid, of.block, of.shared_bytes, stream, arguments.data());
 }
 
 void MassKernels::start(const Arrays& arrays) const {
-    launch(start_step, arrays);
+    launch(start_step, arrays, {});
 }
 
-void MassKernels::update(const Arrays& arrays) const {
-    launch(update_step, arrays);
+void MassKernels::update(const Arrays& arrays, Stream stream) const {
+    launch(update_step, arrays, stream);
 }
 
-void MassKernels::direction(const Arrays& arrays) const {
-    launch(direction_step, arrays);
+void MassKernels::direction(const Arrays& arrays, Stream stream) const {
+    launch(direction_step, arrays, stream);
 }
 
 }  // namespace hone::examples::hydro

@@ -166,6 +166,15 @@ struct MassSolver::State {
     DeviceArray host_b, host_x;             // of data that come from the host
     std::vector<BoundKernel> multiply;      // one, made when its arrays are there
     std::optional<FusedMassKernels> fused;  // on a GPU
+    // Iterations as graphs; none yet where these arrays were solved once.
+    struct Recorded {
+        const void *b, *x;
+        VectorUpdates updates;
+        int iterations;
+        bool operator==(const Recorded&) const = default;
+    };
+    static constexpr std::size_t most_recordings = 8;
+    std::vector<std::pair<Recorded, std::unique_ptr<Recording>>> recordings;
     HostBuffer look;                        // the scalars, for the host
     double tolerance = -1;                  // that is among the scalars
     std::array<int, 2> usual{};             // iterations of the last two solves: a time step's two take turns
@@ -206,15 +215,33 @@ struct MassSolver::State {
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
     }
 
-    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates) {
+    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates, Stream stream = {}) {
         if (updates == VectorUpdates::separate || !fused) {
-            multiply.front().launch();
-            kernels.update(arrays);
-            kernels.direction(arrays);
+            multiply.front().launch(stream);
+            kernels.update(arrays, stream);
+            kernels.direction(arrays, stream);
             return;
         }
-        if (!by_elements) multiply.front().launch();
-        fused->iterate(arrays, updates == VectorUpdates::cooperative);
+        if (!by_elements) multiply.front().launch(stream);
+        fused->iterate(arrays, updates == VectorUpdates::cooperative, stream);
+    }
+
+    // The next iterations of a solve.
+    void iterate(const MassKernels::Arrays& arrays, const MassSettings& settings, int steps) {
+        const Recorded wanted{arrays.b, arrays.x, settings.updates, settings.recorded};
+        auto found = std::find_if(recordings.begin(), recordings.end(), [&](const auto& each) { return each.first == wanted; });
+        // A first solve launches all kernels, so that they are loaded.
+        if (found == recordings.end() && settings.recorded > 0 && fused) {
+            if (recordings.size() == most_recordings) recordings.erase(recordings.begin());
+            recordings.emplace_back(wanted, nullptr);
+        } else if (found != recordings.end() && steps >= settings.recorded) {
+            if (!found->second)
+                found->second = backend.record([this, arrays, settings](Stream stream) {
+                    for (int step = 0; step < settings.recorded; ++step) iterate(arrays, settings.updates, stream);
+                });
+            for (; steps >= settings.recorded; steps -= settings.recorded) found->second->launch();
+        }
+        for (int step = 0; step < steps; ++step) iterate(arrays, settings.updates);
     }
 
     // For each component a word of its scalars.
@@ -279,9 +306,7 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
         const bool first_look = executed == 0 && settings.check_every > 1;
         const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);
-        for (int step = 0; step < steps; ++step) {
-            s.iterate(arrays, settings.updates);
-        }
+        s.iterate(arrays, settings, steps);
         executed += steps;
         s.read_scalars();
     } while (s.any(Word::active) && executed < settings.most_iterations);

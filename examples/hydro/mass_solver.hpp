@@ -28,6 +28,9 @@ struct MassSettings {
     /// lost. No result depends on it.
     int check_every = 2;
     VectorUpdates updates = VectorUpdates::fused;  ///< no digit depends on it
+    /// Iterations that a GPU queues at once, as a graph, from the second solve of the same arrays
+    /// on; 0: launch by launch.
+    int recorded = 8;
 };
 
 enum class MassEnding {

@@ -15,6 +15,8 @@ struct LoadedCode;
 struct Function;
 struct EventHandle;
 struct StreamHandle;
+struct GraphHandle;
+struct GraphExecutable;
 using DevicePointer = unsigned long long;
 using Result = int;
 
@@ -63,6 +65,9 @@ constexpr unsigned host_alloc_portable = 1;
 // CUstream_flags, and a priority that the driver takes for its highest.
 constexpr unsigned stream_non_blocking = 1;
 constexpr int highest_priority = -1000;
+
+// CUstreamCaptureMode: no call is refused meanwhile, in this thread or another.
+constexpr int capture_relaxed = 2;
 
 // CUevent_flags and CUipcMem_flags.
 constexpr unsigned event_disable_timing = 2;
@@ -144,7 +149,13 @@ constexpr unsigned wait_value_at_least = 0;
                                                                                                          unsigned int block_x, unsigned int block_y, \
                                                                                                          unsigned int block_z,                       \
                                                                                                          unsigned int shared_bytes,                  \
-                                                                                                         StreamHandle* stream, void** arguments))
+                                                                                                         StreamHandle* stream, void** arguments))    \
+    row(stream_begin_capture, cuStreamBeginCapture_v2, (StreamHandle * stream, int mode)) row(                                                       \
+        stream_end_capture, cuStreamEndCapture, (StreamHandle * stream, GraphHandle * *graph))                                                       \
+        row(graph_instantiate, cuGraphInstantiateWithFlags, (GraphExecutable * *executable, GraphHandle * graph, unsigned long long flags))          \
+            row(graph_launch, cuGraphLaunch, (GraphExecutable * executable, StreamHandle * stream)) row(graph_destroy, cuGraphDestroy,               \
+                                                                                                        (GraphHandle * graph))                       \
+                row(graph_executable_destroy, cuGraphExecDestroy, (GraphExecutable * executable))
 // clang-format on
 
 /// The driver's functions, or what is missing.
