@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace hone::examples::hydro {
@@ -19,7 +20,7 @@ struct Plan {
     Plan(const Limits& limits, int rows) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         const int of_multiprocessor = (chunks + limits.multiprocessors - 1) / limits.multiprocessors;
-        teams = std::min(of_multiprocessor, most_teams);
+        teams = std::min(of_multiprocessor, std::getenv("HYDRO_TEAMS") ? std::atoi(std::getenv("HYDRO_TEAMS")) : most_teams);
         blocks = std::min(limits.multiprocessors, (chunks + teams - 1) / teams);
         passes = (chunks + blocks * teams - 1) / (blocks * teams);
         kept = std::min(passes, most_kept);
@@ -329,7 +330,7 @@ KernelSource FusedMassKernels::source(const Limits& limits, int components, int 
     const std::string constants =
         fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
                     plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
-        fmt::format("constexpr bool alone = {};\n", rows <= few_rows);
+        fmt::format("constexpr bool alone = {};\n", rows <= (std::getenv("HYDRO_FEW") ? std::atoi(std::getenv("HYDRO_FEW")) : few_rows));
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.
     source.text = product == nullptr ? own + behind_rows
@@ -370,29 +371,30 @@ FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source,
 namespace {
 
 // Pointers, then numbers, as entries take them.
-void launch(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, bool cooperative) {
+void launch(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, bool cooperative,
+            Stream stream) {
     std::vector<void*> arguments;
     arguments.reserve(pointers.size() + numbers.size());
     for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
     for (int& number : numbers) arguments.push_back(&number);
     const int entry = module.entry(how.entry);
-    if (cooperative) return module.launch_together(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
-    module.launch(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
+    if (cooperative) return module.launch_together(entry, how.grid, how.block, how.shared_bytes, stream, arguments.data());
+    module.launch(entry, how.grid, how.block, how.shared_bytes, stream, arguments.data());
 }
 
 }  // namespace
 
 // What the elements leave for their nodes: the first launch of the product.
-void FusedMassKernels::multiply(const MassKernels::Arrays& arrays) const {
+void FusedMassKernels::multiply(const MassKernels::Arrays& arrays, Stream stream) const {
     std::vector<const void*> pointers = matrix_;
     pointers.insert(pointers.end(), {arrays.p, arrays.w, arrays.dot, element_sums_.data(), dot_sums_.data()});
     std::vector<int> numbers = product_scalars_;
     numbers.insert(numbers.end(), {0, product_scalars_.front()});
-    launch(*product_, elements_, std::move(pointers), std::move(numbers), false);
+    launch(*product_, elements_, std::move(pointers), std::move(numbers), false, stream);
 }
 
-void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative) const {
-    if (product_) multiply(arrays);
+void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative, Stream stream) const {
+    if (product_) multiply(arrays, stream);
     std::vector<const void*> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
                                       arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
     std::vector<int> numbers{0, rows_};
@@ -401,7 +403,7 @@ void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperati
         pointers.insert(pointers.end(), {matrix_[count - 2], matrix_[count - 1], element_sums_.data(), dot_sums_.data(), dot_groups_.data()});
         numbers.insert(numbers.begin(), product_scalars_.front());
     }
-    launch(*module_, own_, std::move(pointers), std::move(numbers), cooperative);
+    launch(*module_, own_, std::move(pointers), std::move(numbers), cooperative, stream);
 }
 
 }  // namespace hone::examples::hydro
