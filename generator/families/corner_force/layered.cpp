@@ -27,6 +27,18 @@ bool has_parity(const Plan& plan) {
     return plan.config.has("axis_sums", "parity");
 }
 
+// Teams of threads along the second axis of a solid, one thread for each line of nodes.
+int lines_at_once(const Plan& plan) {
+    return plan.team() / (plan.splits() * plan.shape.nodes_along);
+}
+
+// Whether the three products of a field with a table along the second axis are dealt out one by
+// one: where that takes fewer rounds.
+bool deals_tables(const Plan& plan, int fields) {
+    const auto rounds = [&](int numbers) { return (numbers + lines_at_once(plan) - 1) / lines_at_once(plan); };
+    return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
+}
+
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
 // accesses go to different banks.
 struct LayeredLayout {
@@ -109,7 +121,7 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
     block.line("constexpr int node_teams = {}, rounds_of_nodes = {};  // of threads, one for each node of a layer", node_teams,
                (layout.fields + node_teams - 1) / node_teams);
     if (plan.shape.dimension == 3) {
-        const int line_teams = plan.team() / (plan.splits() * plan.shape.nodes_along);
+        const int line_teams = lines_at_once(plan);
         block.line("constexpr int line_teams = {}, rounds_of_lines = {};  // of threads, one for each line along the second axis", line_teams,
                    (layout.fields + line_teams - 1) / line_teams);
     }
@@ -162,6 +174,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"folded", layout.folded},
                 {"several", layout.several},
                 {"parity", has_parity(plan)},
+                {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
+                {"lines_by_table", deals_tables(plan, layout.fields)},
                 {"mirrored", has_parity(plan) && !layout.several},
                 {"several_rows", layout.several && !solid},
                 {"kept_reads", false}};
