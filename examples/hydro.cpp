@@ -137,9 +137,9 @@ void declare_kernels(CLI::App& app, Options& o) {
     app.add_option(
            "--mass", o.mass,
            "how conjugate gradients multiply with the mass matrix: elements: axis by axis, without a matrix; rows: with the assembled one; best: "
-           "rows at order 1 and on small meshes of order 2 in two dimensions")
+           "rows at order 1 and on small meshes of order 2 in two dimensions; tuned: what takes less time by this device's tuned results")
         ->capture_default_str()
-        ->check(CLI::IsMember({"best", "elements", "rows"}));
+        ->check(CLI::IsMember({"best", "tuned", "elements", "rows"}));
     app.add_option(
            "--vector-updates", o.vector_updates,
            "of conjugate gradients on a GPU: fused: residual and direction in one launch; cooperative: which the driver knows for one whose blocks "
@@ -197,13 +197,19 @@ std::vector<Machine> machines_of(const Options& options, const Communicator& ran
     return machines;
 }
 
+MassForm other_form(MassForm form) {
+    return form == MassForm::rows ? MassForm::elements : MassForm::rows;
+}
+
 void tune_if_asked(const Options& options, const std::vector<Machine>& machines, const Discretisation& of) {
     if (options.tune <= 0) return;
     const TimeScheme scheme = options.run.scheme;
     const Assembly assembly = parse_assembly(options.assembly);
+    std::vector<hone::Problem> of_first = problems_to_tune(of, scheme, assembly, options.run.mass);
+    if (options.mass == "tuned") of_first.push_back(product_problem(of.velocity_mass, other_form(usual_mass_form(of.velocity_mass))));
     for (std::size_t i = 0; i < machines.size(); ++i)
-        tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly, options.run.mass) : zone_problems(of, scheme, assembly),
-                   hone::own_records(options.records), options.tune / static_cast<double>(machines.size()), tell_tuned);
+        tune_first(*machines[i].backend, i == 0 ? of_first : zone_problems(of, scheme, assembly), hone::own_records(options.records),
+                   options.tune / static_cast<double>(machines.size()), tell_tuned);
 }
 
 // The share that the database has for this very problem, with the configurations that it is about.
@@ -293,6 +299,7 @@ RunResult run_kernels(Options& options, const Discretisation& of, const Communic
     tune_if_asked(options, machines, of);
     const auto database = hone::known_records(hone::built_in_families(), options.records);
     for (Machine& machine : machines) machine.look_up_in(database);
+    if (options.mass == "tuned") options.run.mass = tuned_mass_form(database, machines[0].side(), of.velocity_mass);
     KernelOperator::Settings settings = operator_settings(options);
     if (machines.size() > 1) {
         settings.partner = {.backend = machines[1].backend.get(), .library = machines[1].library.get(), .share = options.share};
@@ -403,6 +410,7 @@ int run_part(Options& options, const Case& about, Communicator& ranks) {
     if (options.corner_force == "reference")
         throw hone::Error("--corner-force reference", fmt::format("there are {} ranks", ranks.size()), "start one, or use kernels");
     if (options.share) throw hone::Error("--share", "there are several ranks", "give them parts by --speeds");
+    if (options.mass == "tuned") throw hone::Error("--mass tuned", "there are several ranks", "name rows or elements, the same for all");
     hone::DiskCache cache(hone::DiskCache::default_folder());
     std::vector<Machine> machines = machines_of(options, ranks, cache);
     Machine& machine = machines.front();
@@ -450,7 +458,7 @@ int run_part(Options& options, const Case& about, Communicator& ranks) {
 
 int run_rank(Options options, Communicator& ranks) {
     options.run.scheme = parse_scheme(options.scheme);
-    if (options.mass != "best") options.run.mass = parse_mass_form(options.mass);
+    if (options.mass != "best" && options.mass != "tuned") options.run.mass = parse_mass_form(options.mass);
     Case about = make_case(options);
     options.run.time = options.time > 0 ? options.time : about.problem.time;
     return ranks.size() == 1 ? run_alone(options, std::move(about), ranks) : run_part(options, about, ranks);

@@ -371,8 +371,7 @@ FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source,
 namespace {
 
 // Pointers, then numbers, as entries take them.
-void launch(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, bool cooperative,
-            Stream stream) {
+void launch(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, bool cooperative, Stream stream) {
     std::vector<void*> arguments;
     arguments.reserve(pointers.size() + numbers.size());
     for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));

@@ -99,6 +99,21 @@ MassForm usual_mass_form(const MassSystem& system, std::int64_t rows) {
     return of.empty() || short_rows ? MassForm::rows : MassForm::elements;
 }
 
+MassForm tuned_mass_form(const Database& database, const DeviceSide& device, const MassSystem& system) {
+    const MassForm usual = usual_mass_form(system);
+    if (system.elements.empty()) return usual;
+    // A product of the nearest size takes its time by what it moves.
+    const auto seconds = [&](MassForm form) {
+        const Problem problem = product_problem(system, form);
+        const Match match = database.best(problem, device.fingerprint, device.limits);
+        if (!match.record || match.grade > Grade::nearest_size) return 0.0;
+        const Family& family = built_in_families().of(problem);
+        return match.record->step.median * family.counts(problem).bytes / family.counts(match.record->problem).bytes;
+    };
+    const double rows = seconds(MassForm::rows), elements = seconds(MassForm::elements);
+    return rows == 0 || elements == 0 ? usual : rows < elements ? MassForm::rows : MassForm::elements;
+}
+
 std::vector<double> inverse_diagonal(const MassSystem& system) {
     const CsrMatrix& m = system.matrix;
     const auto rows = static_cast<std::size_t>(m.rows());
@@ -175,9 +190,9 @@ struct MassSolver::State {
     };
     static constexpr std::size_t most_recordings = 8;
     std::vector<std::pair<Recorded, std::unique_ptr<Recording>>> recordings;
-    HostBuffer look;                        // the scalars, for the host
-    double tolerance = -1;                  // that is among the scalars
-    std::array<int, 2> usual{};             // iterations of the last two solves: a time step's two take turns
+    HostBuffer look;             // the scalars, for the host
+    double tolerance = -1;       // that is among the scalars
+    std::array<int, 2> usual{};  // iterations of the last two solves: a time step's two take turns
 
     State(Backend& on, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration)
         : backend(on),

@@ -125,7 +125,8 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
         block.line("constexpr int line_teams = {}, rounds_of_lines = {};  // of threads, one for each line along the second axis", line_teams,
                    (layout.fields + line_teams - 1) / line_teams);
     }
-    if (has_parity(plan)) block.line("constexpr int derived = {}, made_numbers = {};  // numbers at a point: from nodes, and for them", layout.derived, layout.made);
+    if (has_parity(plan))
+        block.line("constexpr int derived = {}, made_numbers = {};  // numbers at a point: from nodes, and for them", layout.derived, layout.made);
     if (layout.folded) block.line("constexpr int rows_of_banks = {};", 128 / plan.shape.bytes() / plan.shape.points_along);
     if (plan.shape.works()) block.line("constexpr int power_slot = {};", plan.shape.physics() ? plan.shape.dimension * plan.shape.dimension : 0);
     if (layout.several && plan.shape.works()) block.line("constexpr int force_sum_words = {};", layout.force_sum_words);

@@ -163,8 +163,7 @@ TEST(CudaBackend, RecordsLaunchesAndRepeatsThem) {
         for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(back[i], i >= 40 && i < 50 ? 7 : 5) << i;
 
         EXPECT_THROW(backend->record([](Stream) { throw std::runtime_error("no more"); }), std::runtime_error);
-        for (const char* refused :
-             {"cuStreamCreateWithPriority", "cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"}) {
+        for (const char* refused : {"cuStreamCreateWithPriority", "cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"}) {
             machine.state().failures = {{refused, 999}};
             EXPECT_THAT(error_of([&] { backend->record([&](Stream on) { add(0, 1, on); }); }), Not(IsEmpty())) << refused;
             machine.state().failures.clear();
