@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace hone::examples::hydro {
@@ -19,7 +20,7 @@ struct Plan {
     Plan(const Limits& limits, int rows) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         const int of_multiprocessor = (chunks + limits.multiprocessors - 1) / limits.multiprocessors;
-        teams = std::min(of_multiprocessor, most_teams);
+        teams = std::min(of_multiprocessor, std::getenv("HYDRO_TEAMS") ? std::atoi(std::getenv("HYDRO_TEAMS")) : most_teams);
         blocks = std::min(limits.multiprocessors, (chunks + teams - 1) / teams);
         passes = (chunks + blocks * teams - 1) / (blocks * teams);
         kept = std::min(passes, most_kept);
@@ -378,7 +379,8 @@ int FusedMassKernels::block_of(const Limits& limits, int rows, int row) {
 
 KernelSource FusedMassKernels::source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows) {
     KernelSource source =
-        source_of(limits, components, rows, product, rows <= few_rows, product == nullptr ? behind_rows : elements_of_one_rank, "iterate");
+        source_of(limits, components, rows, product, rows <= (std::getenv("HYDRO_FEW") ? std::atoi(std::getenv("HYDRO_FEW")) : few_rows),
+                  product == nullptr ? behind_rows : elements_of_one_rank, "iterate");
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     if (product != nullptr) {
@@ -417,8 +419,8 @@ FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source,
     dot_groups_ = DeviceArray(backend, group_words(most_components) * static_cast<std::int64_t>(sizeof(double)));
 }
 
-void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative) const {
-    if (product_) product_->launch(arrays.p, arrays.w, arrays.dot);
+void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative, Stream stream) const {
+    if (product_) product_->launch(arrays.p, arrays.w, arrays.dot, stream);
     std::vector<const void*> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
                                       arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
     std::vector<int> numbers{0, rows_};
@@ -426,7 +428,7 @@ void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperati
         pointers.insert(pointers.end(), {product_->corner_starts(), product_->corners(), product_->sums(), product_->dot_sums(), dot_groups_.data()});
         numbers.insert(numbers.begin(), product_->elements());
     }
-    launch_mass_kernel(*module_, own_, std::move(pointers), std::move(numbers), {}, cooperative);
+    launch_mass_kernel(*module_, own_, std::move(pointers), std::move(numbers), stream, cooperative);
 }
 
 }  // namespace hone::examples::hydro

@@ -65,7 +65,7 @@ class FusedMassKernels {
     FusedMassKernels(Backend& backend, const KernelSource& source, int rows, const Product* product, const KernelSource& of_product);
 
     /// An iteration, but for the product by rows. `cooperative`: by Module::launch_together.
-    void iterate(const MassKernels::Arrays& arrays, bool cooperative = false) const;
+    void iterate(const MassKernels::Arrays& arrays, bool cooperative = false, Stream stream = {}) const;
 
   private:
     static constexpr int most_components = 3;

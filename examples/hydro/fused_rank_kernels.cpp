@@ -165,8 +165,7 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Part& part, const Pla
 
 FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const KernelSource& source, const Part& part, const Places& places,
                                    Memory memory, const FusedMassKernels::Product& product, const KernelSource& of_product)
-    : components_(part.components),
-      own_rows_(part.own),
+    : own_rows_(part.own),
       stride_(part.stride),
       rank_(part.rank),
       ranks_(part.ranks),

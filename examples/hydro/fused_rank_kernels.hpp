@@ -62,7 +62,7 @@ class FusedRankKernels {
     void iterate(const Arrays& arrays, bool cooperative = false, Stream stream = {});
 
   private:
-    int components_, own_rows_, stride_, rank_, ranks_, whole_rows_;
+    int own_rows_, stride_, rank_, ranks_, whole_rows_;
     Places places_;
     Memory memory_;
     Launch own_;

@@ -221,7 +221,7 @@ constexpr const char* arithmetic_body =
     DEVICE double next_direction(double beta, double along, double inverse, double residual) {
         return multiply_add(beta, along, inverse * residual);
     }
-)cpp";
+    )cpp";
 
 constexpr const char* mass_body = R"cpp(
 #define POINTERS                                                                                                                          \
@@ -348,22 +348,22 @@ MassKernels::MassKernels(Backend& backend, const KernelSource& source, int rows)
     : steps_(source.step), rows_(rows), module_(backend.load(compiled_mass_kernels(backend, source))) {
 }
 
-void MassKernels::launch(std::size_t step, const Arrays& arrays) const {
+void MassKernels::launch(std::size_t step, const Arrays& arrays, Stream stream) const {
     launch_mass_kernel(*module_, steps_[step],
-                       {arrays.b, arrays.q, arrays.held, arrays.w, arrays.dot, arrays.x, arrays.r, arrays.p, arrays.sums, arrays.scalars},
-                       {0, rows_});
+                       {arrays.b, arrays.q, arrays.held, arrays.w, arrays.dot, arrays.x, arrays.r, arrays.p, arrays.sums, arrays.scalars}, {0, rows_},
+                       stream);
 }
 
 void MassKernels::start(const Arrays& arrays) const {
-    launch(start_step, arrays);
+    launch(start_step, arrays, {});
 }
 
-void MassKernels::update(const Arrays& arrays) const {
-    launch(update_step, arrays);
+void MassKernels::update(const Arrays& arrays, Stream stream) const {
+    launch(update_step, arrays, stream);
 }
 
-void MassKernels::direction(const Arrays& arrays) const {
-    launch(direction_step, arrays);
+void MassKernels::direction(const Arrays& arrays, Stream stream) const {
+    launch(direction_step, arrays, stream);
 }
 
 }  // namespace hone::examples::hydro

@@ -64,11 +64,11 @@ class MassKernels {
 
     /// The first residual and direction.
     void start(const Arrays& arrays) const;
-    void update(const Arrays& arrays) const;
-    void direction(const Arrays& arrays) const;
+    void update(const Arrays& arrays, Stream stream = {}) const;
+    void direction(const Arrays& arrays, Stream stream = {}) const;
 
   private:
-    void launch(std::size_t step, const Arrays& arrays) const;
+    void launch(std::size_t step, const Arrays& arrays, Stream stream) const;
 
     std::vector<Launch> steps_;
     int rows_ = 0;

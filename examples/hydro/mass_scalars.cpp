@@ -35,7 +35,7 @@ void MassScalars::prepare(const MassSettings& settings) {
     backend_->synchronise();
 }
 
-MassSolve MassScalars::solve(const MassSettings& settings, const std::function<void()>& iterate) {
+MassSolve MassScalars::solve(const MassSettings& settings, const std::function<void(int)>& iterate) {
     int executed = 0;
     do {
         // Systems of one run take about the same number of iterations: no look before the last
@@ -43,7 +43,7 @@ MassSolve MassScalars::solve(const MassSettings& settings, const std::function<v
         const bool first_look = executed == 0 && settings.check_every > 1;
         const int wanted = first_look ? std::max({usual_[0], usual_[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);
-        for (int step = 0; step < steps; ++step) iterate();
+        iterate(steps);
         executed += steps;
         read();
     } while (any(MassKernels::active) && executed < settings.most_iterations);

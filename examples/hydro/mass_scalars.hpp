@@ -20,8 +20,9 @@ class MassScalars {
     double* data() const { return static_cast<double*>(array_.data()); }
     /// For the next `start`. Throws Error for settings that make no sense.
     void prepare(const MassSettings& settings);
-    /// Behind the start: calls `iterate` until all components are done, or it was often enough.
-    MassSolve solve(const MassSettings& settings, const std::function<void()>& iterate);
+    /// Behind the start: `iterate` queues so many iterations, until all components are done, or it
+    /// was often enough.
+    MassSolve solve(const MassSettings& settings, const std::function<void(int)>& iterate);
 
   private:
     std::vector<double> words_of(MassKernels::Word which);

@@ -95,6 +95,21 @@ MassForm usual_mass_form(const MassSystem& system, std::int64_t rows) {
     return of.empty() || short_rows ? MassForm::rows : MassForm::elements;
 }
 
+MassForm tuned_mass_form(const Database& database, const DeviceSide& device, const MassSystem& system) {
+    const MassForm usual = usual_mass_form(system);
+    if (system.elements.empty()) return usual;
+    // A product of the nearest size takes its time by what it moves.
+    const auto seconds = [&](MassForm form) {
+        const Problem problem = product_problem(system, form);
+        const Match match = database.best(problem, device.fingerprint, device.limits);
+        if (!match.record || match.grade > Grade::nearest_size) return 0.0;
+        const Family& family = built_in_families().of(problem);
+        return match.record->step.median * family.counts(problem).bytes / family.counts(match.record->problem).bytes;
+    };
+    const double rows = seconds(MassForm::rows), elements = seconds(MassForm::elements);
+    return rows == 0 || elements == 0 ? usual : rows < elements ? MassForm::rows : MassForm::elements;
+}
+
 std::vector<double> inverse_diagonal(const MassSystem& system) {
     const CsrMatrix& m = system.matrix;
     const auto rows = static_cast<std::size_t>(m.rows());
@@ -163,6 +178,15 @@ struct MassSolver::State {
     DeviceArray host_b, host_x;             // of data that come from the host
     std::vector<BoundKernel> multiply;      // one, made when its arrays are there
     std::optional<FusedMassKernels> fused;  // on a GPU
+    // Iterations as graphs; none yet where these arrays were solved once.
+    struct Recorded {
+        const void *b, *x;
+        VectorUpdates updates;
+        int iterations;
+        bool operator==(const Recorded&) const = default;
+    };
+    static constexpr std::size_t most_recordings = 8;
+    std::vector<std::pair<Recorded, std::unique_ptr<Recording>>> recordings;
 
     State(Backend& on, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration)
         : backend(on),
@@ -199,15 +223,33 @@ struct MassSolver::State {
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
     }
 
-    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates) {
+    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates, Stream stream = {}) {
         if (updates == VectorUpdates::separate || !fused) {
-            multiply.front().launch();
-            kernels.update(arrays);
-            kernels.direction(arrays);
+            multiply.front().launch(stream);
+            kernels.update(arrays, stream);
+            kernels.direction(arrays, stream);
             return;
         }
-        if (!by_elements) multiply.front().launch();
-        fused->iterate(arrays, updates == VectorUpdates::cooperative);
+        if (!by_elements) multiply.front().launch(stream);
+        fused->iterate(arrays, updates == VectorUpdates::cooperative, stream);
+    }
+
+    // The next iterations of a solve.
+    void iterate(const MassKernels::Arrays& arrays, const MassSettings& settings, int steps) {
+        const Recorded wanted{arrays.b, arrays.x, settings.updates, settings.recorded};
+        auto found = std::find_if(recordings.begin(), recordings.end(), [&](const auto& each) { return each.first == wanted; });
+        // A first solve launches all kernels, so that they are loaded.
+        if (found == recordings.end() && settings.recorded > 0 && fused) {
+            if (recordings.size() == most_recordings) recordings.erase(recordings.begin());
+            recordings.emplace_back(wanted, nullptr);
+        } else if (found != recordings.end() && steps >= settings.recorded) {
+            if (!found->second)
+                found->second = backend.record([this, arrays, settings](Stream stream) {
+                    for (int step = 0; step < settings.recorded; ++step) iterate(arrays, settings.updates, stream);
+                });
+            for (; steps >= settings.recorded; steps -= settings.recorded) found->second->launch();
+        }
+        for (int step = 0; step < steps; ++step) iterate(arrays, settings.updates);
     }
 };
 
@@ -223,7 +265,7 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
                                      x, s.r.data(), s.p.data(),    s.sums.data(), s.scalars.data()};
     s.scalars.prepare(settings);
     s.kernels.start(arrays);
-    return s.scalars.solve(settings, [&] { s.iterate(arrays, settings.updates); });
+    return s.scalars.solve(settings, [&](int steps) { s.iterate(arrays, settings, steps); });
 }
 
 MassSolve MassSolver::solve(std::span<const double> b, std::span<double> x, const MassSettings& settings) {
