@@ -27,6 +27,9 @@ struct Device {
     Limits limits;
     int index = 0;
     std::int64_t memory_bytes = 0;
+    /// Kernels of other processes may run on it beside this one's (CUDA: the multi-process service).
+    /// Then blocks that wait for each other must be launched together (Module::launch_together).
+    bool is_shared = false;
 };
 
 /// Code loaded on a device.

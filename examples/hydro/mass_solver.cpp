@@ -231,7 +231,8 @@ struct MassSolver::State {
             return;
         }
         if (!by_elements) multiply.front().launch(stream);
-        fused->iterate(arrays, updates == VectorUpdates::cooperative, stream);
+        // Two programs' blocks on one device could wait for each other's room.
+        fused->iterate(arrays, updates == VectorUpdates::cooperative || backend.device().is_shared, stream);
     }
 
     // The next iterations of a solve.

@@ -234,6 +234,13 @@ TEST(CudaModule, LaunchesBlocksThatMayWaitForEachOtherOrRefuses) {
     EXPECT_THAT(machine.state().launches, testing::SizeIs(1));
 }
 
+TEST(CudaDevice, SaysWhetherOtherProcessesKernelsRunBesideThisOnes) {
+    FakeMachine machine;
+    EXPECT_FALSE(machine.backend()->device().is_shared);
+    machine.state().mps = true;
+    EXPECT_TRUE(machine.backend()->device().is_shared);
+}
+
 TEST(CudaModule, AsksForLargeSharedMemoryOncePerEntry) {
     FakeMachine machine;
     auto backend = machine.backend();
