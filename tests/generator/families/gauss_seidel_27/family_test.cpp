@@ -108,7 +108,7 @@ TEST(SlowGaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                     expected = {"points", "walk registers", "chase registers", "walk partial_sums", "chase partial_sums"};
                     if (architecture >= 80) expected.insert({"walk partial_sums_async", "chase partial_sums_async"});
                 } else if (stencil != std::string("variable") && architecture >= 90) {
-                    expected.insert({"walk bulk_1", "walk bulk_2", "chase bulk_1", "chase bulk_2", "slabs"});
+                    expected.insert({"walk bulk_1", "walk bulk_2", "chase bulk_1", "chase bulk_2", "slabs", "pipeline"});
                 }
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
                 std::set<std::string> expected_shared;
