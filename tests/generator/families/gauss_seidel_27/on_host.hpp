@@ -22,6 +22,9 @@ inline void arrivals_on_host(std::string& text) {
         __syncwarp(1u << cuda_on_host::current->lane);
     }
 )");
+    replace_body(text, "void wait_for_warps(", R"(    for (int turn = 0; __shfl_sync(0xffffffffu, int((*barrier >> 32) % 2 == phase), 0) != 0; ++turn)
+        if (turn > 100000) cuda_on_host::stop("some warps do not arrive");
+)");
 }
 
 /// The same of what the piece device/copies.cu/bulk says. The threads of a warp go on together.
