@@ -460,22 +460,26 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
 // something else.
 TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
     const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
-    for (const auto& [kind, config] :
-         {std::pair{"constant", "staging=bulk_1,warps_per_row=8"}, std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8"},
-          std::pair{"constant", "staging=registers,warps_per_row=8"}, std::pair{"variable", "staging=registers,warps_per_row=4"},
-          std::pair{"symmetric", "staging=registers,warps_per_row=4"}, std::pair{"symmetric", "staging=partial_sums,warps_per_row=4"},
-          std::pair{"symmetric", "staging=partial_sums_async,warps_per_row=4"},
-          std::pair{"constant", "staging=bulk_1,warps_per_row=8,copied_by=warp,stages=3"},
-          std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
-          std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
-          std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
-          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
-          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6,stages=3"},
-          std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
-          std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
-          std::pair{"constant", "form=pipeline,planes_per_slab=3,warps_per_row=2,stages=3"},
-          std::pair{"constant", "form=pipeline,planes_per_slab=1,warps_per_row=2"},
-          std::pair{"semi_constant", "form=pipeline,planes_per_slab=5,warps_per_row=2"}}) {
+    for (const auto& [kind, config] : {std::pair{"constant", "staging=bulk_1,warps_per_row=8"},
+                                       std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8"},
+                                       std::pair{"constant", "staging=registers,warps_per_row=8"},
+                                       std::pair{"variable", "staging=registers,warps_per_row=4"},
+                                       std::pair{"variable", "staging=registers,warps_per_row=4,max_lead=16"},
+                                       std::pair{"symmetric", "staging=partial_sums,warps_per_row=4,max_lead=16"},
+                                       std::pair{"symmetric", "staging=registers,warps_per_row=4"},
+                                       std::pair{"symmetric", "staging=partial_sums,warps_per_row=4"},
+                                       std::pair{"symmetric", "staging=partial_sums_async,warps_per_row=4"},
+                                       std::pair{"constant", "staging=bulk_1,warps_per_row=8,copied_by=warp,stages=3"},
+                                       std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
+                                       std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
+                                       std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
+                                       std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
+                                       std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6,stages=3"},
+                                       std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
+                                       std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
+                                       std::pair{"constant", "form=pipeline,planes_per_slab=3,warps_per_row=2,stages=3"},
+                                       std::pair{"constant", "form=pipeline,planes_per_slab=1,warps_per_row=2"},
+                                       std::pair{"semi_constant", "form=pipeline,planes_per_slab=5,warps_per_row=2"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
         const std::string form = std::string_view(config).starts_with("form=") ? "" : "form=chase,stencil_in=read_only,";

@@ -93,11 +93,14 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
     __atomic_store_n(progress, row, __ATOMIC_RELEASE);
 )");
     replace_body(source.text, "int published(", "    return __atomic_load_n(progress, __ATOMIC_ACQUIRE);\n");
-    replace_body(source.text, "int wait_for(int* ", R"(    int now = published(progress);
+    // Where one thread waits for its own block, too, the others go on meanwhile.
+    const bool own_block = source.text.find("void wait_for_warps(") != std::string::npos;
+    replace_body(source.text, "int wait_for(int* ",
+                 std::string(R"(    int now = published(progress);
     for (; now < row; now = published(progress)) {
         sched_yield();
-        __syncwarp(1u << cuda_on_host::current->lane);
-    }
+)") + (own_block ? "        __syncwarp(1u << cuda_on_host::current->lane);\n" : "") +
+                     R"(    }
     return now;
 )");
     return source;
