@@ -87,7 +87,8 @@ constexpr std::array way_flags{"tile",
                                "traces_in_shared",
                                "waits_for_factors",
                                "transforms_behind_fluxes",
-                               "fluxes_after_derivatives"};
+                               "fluxes_after_derivatives",
+                               "across_elements"};
 
 Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
     Flags flags{
@@ -109,6 +110,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"matrix_units", used.contains("mma")},
                 {"double_parity", used.contains("double_parity")},
                 {"packed_points", used.contains("packed_points")},
+                {"across_elements", used.contains("across_elements")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
@@ -200,10 +202,14 @@ KernelSource update_cuda_kernel(Plan plan) {
     constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                    number(plan.config, "elements_per_block"), number(plan.config, "block"), number(plan.config, "min_blocks"));
     constants.append(copy_constants(plan.shape, plan.config));
-    source.text = render(
-        "dg/passes/kernel.cu",
-        {{"banner", pass_banner(plan, Target::cuda)}, {"constants", constants}, {"face_node", {}}, {"entries", entry(plan, pass, {}, std::nullopt)}},
-        kernel_flags(plan.shape, {}));
+    PassText text;
+    if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("across_elements");
+    source.text = render("dg/passes/kernel.cu",
+                         {{"banner", pass_banner(plan, Target::cuda)},
+                          {"constants", constants},
+                          {"face_node", {}},
+                          {"entries", entry(plan, pass, text, std::nullopt)}},
+                         kernel_flags(plan.shape, text.flags));
     return std::move(source);
 }
 
