@@ -271,6 +271,7 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
         const int held = tasks.elements_per_block * plan.shape.words() / tasks.threads() * plan.shape.bytes() / 4;
         if (pass.update && held <= most_held_ahead) text.flags.insert("ahead");
         if (pass.update && 2 * held <= most_held_ahead) text.flags.insert("fields_ahead");
+        if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         text.flags.insert({"by_parity", "packed_points", tasks.double_parity ? "double_parity" : "single_parity"});
         if (tasks.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         text.flags.erase("transforms_behind_fluxes");
@@ -296,6 +297,7 @@ Way on_matrix_units(const char* name, const char* help, bool (*applies)(const Sh
             .space = mma_space,
             .resources = mma_resources,
             .constants = mma_constants,
+            .copies_blocks = true,
             .add_operators = add_mma_operators,
             .text = mma_text};
 }

@@ -38,11 +38,12 @@ struct Operands {
         flux_row = (columns / step | 1) * step;
     }
 
-    /// Rows of nodal values, an odd number of two or more words where these are even, so that
-    /// neighbouring elements begin in different banks; the place of the parts has room for them.
+    /// Rows of nodal values: an odd number of copies, or of two words, so that neighbouring elements
+    /// begin in different banks. Elements lie as in memory where copies do not divide their words,
+    /// which are then such a number. The place of the parts has room for them.
     void set_nodal_row(const Shape& shape, int copy_width, int step) {
-        const int width = shape.words() % 2 == 0 ? std::max(copy_width, 2) : 1;
-        nodal_row = (shape.words() / width | 1) * width;
+        const int width = std::max(copy_width, 2);
+        nodal_row = shape.words() % width == 0 ? (shape.words() / width | 1) * width : shape.words();
         while (shape.fields * field_row < nodal_row) field_row += 2 * step;
     }
 

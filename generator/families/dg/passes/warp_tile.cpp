@@ -118,10 +118,13 @@ bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, cons
     return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
-// The widest copies of an element's words, and half of them.
+// The widest copies of an element's words, half of them, and those of a block's.
 std::vector<Value> wide_copies(const Shape& shape) {
-    const std::int64_t widest = widest_copies(shape);
-    return widest == 1 ? numbers({1}) : numbers({widest / 2, widest});
+    const std::int64_t widest = widest_copies(shape), vector = shape.vector_width();
+    std::vector<std::int64_t> widths{widest};
+    if (widest > 1) widths.insert(widths.begin(), widest / 2);
+    if (vector > widest) widths.push_back(vector);
+    return numbers(widths);
 }
 
 FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
@@ -276,6 +279,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
         text.flags.insert("by_parity");
+        if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});
         if (pass.surface && tile.asks_early()) text.flags.insert("asks_early");
@@ -307,6 +311,7 @@ Way warp_tile_way() {
             .space = warp_tile_space,
             .resources = warp_tile_resources,
             .constants = warp_tile_constants,
+            .copies_blocks = true,
             .add_operators = add_warp_tile_operators,
             .text = warp_tile_text};
 }

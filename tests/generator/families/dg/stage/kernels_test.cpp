@@ -156,6 +156,19 @@ TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=1");
 }
 
+// Copies of a block's words where they do not divide an element's: the last block is not whole.
+TEST_F(DgStageKernels, CopiesOfBlocksEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile_whole,basis=double_parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_"
+                    "lanes=2,unroll=2,copy_width=4");
+    expect_emulated(
+        "equation=maxwell_2d_tm order=8 precision=f32 materials=per_element elements=13",
+        "form=warp_tile_whole,basis=parity,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=13",
+                    "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,"
+                    "unroll=2,copy_width=2");
+}
+
 // With one term alone the same configuration is refused: the bound is that of f32.
 TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesNot) {
     const std::string rest = "equation=maxwell_3d order=3 precision=f32 materials=per_element arithmetic=f32_accurate elements=21";
