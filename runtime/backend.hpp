@@ -27,6 +27,9 @@ struct Device {
     Limits limits;
     int index = 0;
     std::int64_t memory_bytes = 0;
+    /// Kernels of other processes may run on it beside this one's (CUDA: the multi-process service).
+    /// Then blocks that wait for each other must be launched together (Module::launch_together).
+    bool is_shared = false;
 };
 
 /// Code loaded on a device.
@@ -63,6 +66,13 @@ class StopWatch {
     virtual std::optional<double> seconds() = 0;
     /// The same, and waits for it to end.
     virtual double wait() = 0;
+};
+
+/// Launches that are queued as a whole, as often as wanted; see Backend::record.
+class Recording {
+  public:
+    virtual ~Recording() = default;
+    virtual void launch(Stream stream = {}) const = 0;
 };
 
 class PeerMemory;
@@ -105,6 +115,13 @@ class Backend {
     /// What is queued on `later` from now on runs after all that is queued on `earlier` now. The
     /// host does not wait.
     virtual void order(Stream /*earlier*/, Stream /*later*/) {}
+
+    /// What `work` queues on the stream that it is given, to be queued again: on CUDA a graph, whose
+    /// launches follow each other with less time between them, and which costs the host one call.
+    /// There `work` is called once, and nothing of it runs; its kernels must have been launched
+    /// before, and what it copies or launches must be on its stream. Elsewhere it is called at each
+    /// launch. Arguments are as they are then.
+    virtual std::unique_ptr<Recording> record(std::function<void(Stream)> work);
 
     /// Seconds that `work`, which queues launches on `stream`, takes on the device.
     virtual double seconds(Stream stream, const std::function<void()>& work) = 0;

@@ -13,6 +13,7 @@
 #include "runtime/cuda/cuda_device.hpp"
 #include "runtime/cuda/cuda_module.hpp"
 #include "runtime/cuda/cuda_peers.hpp"
+#include "runtime/cuda/cuda_recording.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/nvrtc_compiler.hpp"
@@ -207,6 +208,8 @@ class CudaBackend : public Backend {
         session_->check(driver().event_record(order_, handle_of(earlier)), "marking queued work");
         session_->check(driver().stream_wait_event(handle_of(later), order_, 0), "ordering two streams");
     }
+
+    std::unique_ptr<Recording> record(std::function<void(Stream)> work) override { return cuda::record(session_, work); }
 
     std::unique_ptr<StopWatch> make_stop_watch() override { return std::make_unique<CudaStopWatch>(session_); }
 
