@@ -212,10 +212,14 @@ KernelSource update_cuda_kernel(Plan plan) {
     constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                    number(plan.config, "elements_per_block"), number(plan.config, "block"), number(plan.config, "min_blocks"));
     constants.append(copy_constants(plan.shape, plan.config));
-    source.text = render(
-        "dg/passes/kernel.cu",
-        {{"banner", pass_banner(plan, Target::cuda)}, {"constants", constants}, {"face_node", {}}, {"entries", entry(plan, pass, {}, std::nullopt)}},
-        kernel_flags(plan.shape, {}));
+    PassText text;
+    if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
+    source.text = render("dg/passes/kernel.cu",
+                         {{"banner", pass_banner(plan, Target::cuda)},
+                          {"constants", constants},
+                          {"face_node", {}},
+                          {"entries", entry(plan, pass, text, std::nullopt)}},
+                         kernel_flags(plan.shape, text.flags));
     return std::move(source);
 }
 

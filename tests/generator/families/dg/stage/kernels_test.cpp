@@ -360,6 +360,9 @@ TEST_F(DgRkKernels, EqualTheReference) {
     expect_random_verified_on_cpu(3);
     expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", "elements_per_block=8,block=64,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=1 precision=f64 elements=137", "");
+    // Nine words an element: copies across elements, and what is before and behind them.
+    expect_emulated("equation=maxwell_2d_tm order=1 precision=f32 elements=137", "elements_per_block=16,block=64,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=1 precision=f64 elements=137", "elements_per_block=32,block=64,copy_width=2");
 }
 
 class GpuDgRk : public DgRkKernels, public ::testing::WithParamInterface<int> {};
