@@ -3,22 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "examples/hydro/fused_mass_kernels.hpp"
 #include "examples/hydro/mass_kernels.hpp"
+#include "examples/hydro/mass_scalars.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/fe_mass/family.hpp"
-#include "runtime/buffers.hpp"
 
 namespace hone::examples::hydro {
 namespace {
-
-using Word = MassKernels::Word;
 
 void check_system(const MassSystem& system) {
     const CsrMatrix& m = system.matrix;
@@ -177,7 +173,8 @@ struct MassSolver::State {
     MassKernels kernels;
     std::vector<DeviceArray> matrix;  // what the product reads of it
     bool by_elements;
-    DeviceArray q, held, r, p, w, dot, sums, scalars;
+    DeviceArray q, held, r, p, w, dot, sums;
+    MassScalars scalars;
     DeviceArray host_b, host_x;             // of data that come from the host
     std::vector<BoundKernel> multiply;      // one, made when its arrays are there
     std::optional<FusedMassKernels> fused;  // on a GPU
@@ -190,9 +187,6 @@ struct MassSolver::State {
     };
     static constexpr std::size_t most_recordings = 8;
     std::vector<std::pair<Recorded, std::unique_ptr<Recording>>> recordings;
-    HostBuffer look;             // the scalars, for the host
-    double tolerance = -1;       // that is among the scalars
-    std::array<int, 2> usual{};  // iterations of the last two solves: a time step's two take turns
 
     State(Backend& on, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration)
         : backend(on),
@@ -209,8 +203,7 @@ struct MassSolver::State {
           w(vectors()),
           dot(on, components * word),
           sums(on, MassKernels::sum_words(components, rows) * word),
-          scalars(on, std::int64_t{components} * Word::words * word),
-          look(on, plain_rows(Precision::f64, std::int64_t{components} * Word::words, 1), HostMemory::pinned) {
+          scalars(on, components) {
         std::vector<void*> arrays;
         for (const DeviceArray& array : matrix) arrays.push_back(array.data());
         arrays.insert(arrays.end(), {p.data(), w.data(), dot.data()});
@@ -238,7 +231,8 @@ struct MassSolver::State {
             return;
         }
         if (!by_elements) multiply.front().launch(stream);
-        fused->iterate(arrays, updates == VectorUpdates::cooperative, stream);
+        // Two programs' blocks on one device could wait for each other's room.
+        fused->iterate(arrays, updates == VectorUpdates::cooperative || backend.device().is_shared, stream);
     }
 
     // The next iterations of a solve.
@@ -258,47 +252,6 @@ struct MassSolver::State {
         }
         for (int step = 0; step < steps; ++step) iterate(arrays, settings.updates);
     }
-
-    // For each component a word of its scalars.
-    std::vector<double> words_of(Word which) {
-        std::vector<double> result;
-        result.reserve(static_cast<std::size_t>(components));
-        const auto all = look.row<double>(0);
-        for (int c = 0; c < components; ++c) result.push_back(all[static_cast<std::size_t>(c * Word::words + which)]);
-        return result;
-    }
-    bool any(Word which) {
-        const std::vector<double> all = words_of(which);
-        return std::any_of(all.begin(), all.end(), [](double value) { return value != 0; });
-    }
-
-    void read_scalars() {
-        backend.copy(look.data(), scalars.data(), scalars.bytes());
-        backend.synchronise();
-    }
-    // It stays there.
-    void write_tolerance(double wanted) {
-        if (wanted == tolerance) return;
-        tolerance = wanted;
-        const auto all = look.row<double>(0);
-        for (int c = 0; c < components; ++c) all[static_cast<std::size_t>(c * Word::words + Word::tolerance)] = wanted * wanted;
-        backend.copy(scalars.data(), look.data(), scalars.bytes());
-        backend.synchronise();
-    }
-
-    MassSolve result(int executed) {
-        MassSolve solve;
-        solve.executed = executed;
-        if (any(Word::active)) solve.ending = MassEnding::too_many_iterations;
-        if (any(Word::breakdown)) solve.ending = MassEnding::breakdown;
-        for (const double count : words_of(Word::iterations)) solve.iterations.push_back(static_cast<int>(count));
-        const std::vector<double> first = words_of(Word::first_delta);
-        for (const double delta : words_of(Word::delta)) {
-            const double of_first = first[solve.residuals.size()];
-            solve.residuals.push_back(of_first == 0 ? 0 : std::sqrt(delta / of_first));
-        }
-        return solve;
-    }
 };
 
 MassSolver::MassSolver(Backend& backend, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration) {
@@ -309,25 +262,11 @@ MassSolver::~MassSolver() = default;
 
 MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings) {
     State& s = *state_;
-    if (settings.check_every < 1) throw Error("settings of the mass solver", fmt::format("check_every is {}", settings.check_every), "use 1 or more");
     const MassKernels::Arrays arrays{b, s.q.data(), s.held.data(), s.w.data(),    s.dot.data(),
                                      x, s.r.data(), s.p.data(),    s.sums.data(), s.scalars.data()};
-    s.write_tolerance(settings.tolerance);
+    s.scalars.prepare(settings);
     s.kernels.start(arrays);
-    int executed = 0;
-    do {
-        // Systems of one run take about the same number of iterations: no look before the last
-        // ones'.
-        const bool first_look = executed == 0 && settings.check_every > 1;
-        const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
-        const int steps = std::min(wanted, settings.most_iterations - executed);
-        s.iterate(arrays, settings, steps);
-        executed += steps;
-        s.read_scalars();
-    } while (s.any(Word::active) && executed < settings.most_iterations);
-    MassSolve result = s.result(executed);
-    s.usual = {s.usual[1], *std::max_element(result.iterations.begin(), result.iterations.end())};
-    return result;
+    return s.scalars.solve(settings, [&](int steps) { s.iterate(arrays, settings, steps); });
 }
 
 MassSolve MassSolver::solve(std::span<const double> b, std::span<double> x, const MassSettings& settings) {

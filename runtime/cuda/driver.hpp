@@ -55,6 +55,7 @@ constexpr int compute_capability_minor = 76;
 constexpr int max_shared_memory_per_multiprocessor = 81;
 constexpr int max_registers_per_multiprocessor = 82;
 constexpr int max_shared_memory_per_block_optin = 97;
+constexpr int mps_enabled = 133;
 
 // CUfunction_attribute.
 constexpr int function_static_shared_bytes = 1;

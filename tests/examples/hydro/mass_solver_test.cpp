@@ -17,6 +17,7 @@
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/drawn.hpp"
@@ -514,6 +515,28 @@ TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesOnLargeMeshes) {
 
 TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {
     expect_same_digits(system_of("triple-point", 2, 2, {7, 3, 1}), MassForm::rows, 65536);
+}
+
+// Blocks of two programs that share a GPU could wait for each other's room.
+TEST(FusedMassKernels, AreLaunchedTogetherWhereProcessesShareADevice) {
+    std::mt19937_64 random(7);
+    const MassSystem system{chain(500, random), 2, {}};
+    for (const bool shared : {false, true}) {
+        test::FakeMachine machine;
+        machine.state().mps = shared;
+        const auto backend = machine.backend();
+        KernelLibrary library(*backend, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+        MassSolver solver(*backend, library, system);
+        const DeviceArray b(*backend, 1000 * sizeof(double)), x(*backend, 1000 * sizeof(double));
+        solver.solve(b.data(), x.data(), {});
+        const auto& calls = machine.state().calls;
+        EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuLaunchCooperativeKernel") > 0, shared);
+        const auto launches = [&](const char* entry) {
+            const auto& all = machine.state().launches;
+            return std::count_if(all.begin(), all.end(), [&](const test::FakeLaunch& launch) { return launch.entry == entry; });
+        };
+        EXPECT_EQ(launches("iterate"), 2);
+    }
 }
 
 // By its own compiler.

@@ -101,6 +101,7 @@ HONE_NVRTC_FUNCTIONS(HONE_CHECK_NVRTC)
 static_assert(max_threads_per_block == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 static_assert(multiprocessor_count == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(l2_cache_size == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+static_assert(mps_enabled == CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
 static_assert(max_threads_per_multiprocessor == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
 static_assert(unified_addressing == CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING);
 static_assert(compute_capability_major == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);

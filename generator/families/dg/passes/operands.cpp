@@ -90,8 +90,14 @@ Tunable basis_tunable(bool doubled) {
             doubled ? words({"nodal", "parity", "double_parity"}) : words({"nodal", "parity"}), Value("nodal")};
 }
 
-Block part_constants(const Shape& shape, const PartTiles& tiles) {
-    const Parity& parity = Parity::of(shape.reference());
+Tunable double_basis_tunable() {
+    Tunable basis = basis_tunable(true);
+    basis.values = words({"nodal", "double_parity"});
+    return basis;
+}
+
+Block part_constants(const Plan& plan, const PartTiles& tiles) {
+    const Parity& parity = Parity::of(plan.shape.reference());
     std::vector<int> rows(static_cast<std::size_t>(tiles.rows()), -1);
     std::copy(parity.first.begin(), parity.first.end(), rows.begin());
     std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tiles.even_rows);
@@ -102,7 +108,8 @@ Block part_constants(const Shape& shape, const PartTiles& tiles) {
     append_columns(padded, parity.even(), tiles.even_columns);
     append_columns(padded, tiles.even_columns + parity.odd(), tiles.columns());
     block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second));
-    return block.append(padding("padded_columns", "padded_column", padded)).append(node_table("row_node", rows));
+    if (plan.any(&Pass::volume)) block.append(padding("padded_columns", "padded_column", padded));
+    return block.append(node_table("row_node", rows));
 }
 
 Block point_table(const Shape& shape, const std::vector<int>& places) {
@@ -199,8 +206,8 @@ int DoubleFaceColumns::words(const PartTiles& tiles) const {
     return all;
 }
 
-Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
-    const DoubleParity& parity = DoubleParity::of(shape.reference());
+Block double_part_constants(const Plan& plan, const PartTiles& tiles) {
+    const DoubleParity& parity = DoubleParity::of(plan.shape.reference());
     std::vector<int> rows, padded;
     std::string images;
     int column = 0;
@@ -217,7 +224,8 @@ Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
                tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
     block.line("__device__ const Images images[even_parts] = {{{}}};", images);
-    return block.append(padding("padded_columns", "padded_column", padded)).append(node_table("row_node", rows));
+    if (plan.any(&Pass::volume)) block.append(padding("padded_columns", "padded_column", padded));
+    return block.append(node_table("row_node", rows));
 }
 
 Block double_face_part_constants(const Shape& shape, int step) {
@@ -319,6 +327,11 @@ Block operand_constants(const Plan& plan, const Operands& operands) {
     block.line("constexpr int field_columns = {}, field_row = {};  // nodes of an element, likewise", operands.field_columns, operands.field_row);
     return block.line("constexpr int factors = {}, accumulators = {}, geometry_words = dimension * dimension;", plan.own_algebra().factor_count(),
                       plan.own_algebra().accumulators);
+}
+
+Block nodal_row_constant(const Operands& operands) {
+    return Block().line("constexpr int nodal_row = {};  // stride between elements' fields and right-hand sides as memory has them",
+                        operands.nodal_row);
 }
 
 Block field_width_constant(const Shape& shape, const Operands& operands) {

@@ -274,8 +274,17 @@ EXPORTED int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 }
 EXPORTED int cuDeviceGetAttribute(int* value, int attribute, int) {
     const std::lock_guard lock(mutex);
-    const std::map<int, int> values{{1, 1024}, {16, 132}, {38, 60 << 20},  {39, 2048},  {41, 1},
-                                    {75, 9},   {76, 0},   {81, 228 << 10}, {82, 65536}, {97, 227 << 10}};
+    const std::map<int, int> values{{1, 1024},
+                                    {16, 132},
+                                    {38, 60 << 20},
+                                    {39, 2048},
+                                    {41, 1},
+                                    {75, 9},
+                                    {76, 0},
+                                    {81, 228 << 10},
+                                    {82, 65536},
+                                    {97, 227 << 10},
+                                    {133, state().mps ? 1 : 0}};
     const auto found = values.find(attribute);
     if (found == values.end()) return invalid_value;
     *value = found->second;

@@ -30,6 +30,7 @@ struct FakeLaunch {
 struct FakeDriverState {
     int devices = 1;
     std::size_t memory_bytes = std::size_t{64} << 20;
+    bool mps = false;                     ///< the multi-process service runs
     bool peers = true;                    ///< devices may reach each other's memory
     bool shares_memory = false;           ///< other processes can open device memory that is allocated from now on
     std::map<std::string, int> failures;  ///< symbol to the code that it returns instead of working

@@ -188,7 +188,9 @@ TEST(DgRkSpace, RejectsBlocksOfIdleThreadsAndCopiesThatDoNotFit) {
     const auto rejection = [&](const char* text) { return space.check(space.parse(text)).value_or(Rejection{"none", ""}).constraint; };
     EXPECT_EQ(rejection("elements_per_block=64,block=64"), "none");
     EXPECT_EQ(rejection("elements_per_block=1,block=64"), "idle threads");
-    EXPECT_EQ(rejection("copy_width=2"), "copies");
+    EXPECT_EQ(rejection("copy_width=2"), "none") << "across elements";
+    EXPECT_EQ(rejection("copy_width=4"), "copies") << "of 32 bytes";
+    EXPECT_EQ(rejection("elements_per_block=1,copy_width=2"), "copies") << "of 9 words";
 }
 
 // What the fused forms save is launches and the scratch array between them.
