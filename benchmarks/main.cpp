@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "benchmarks/program.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tuning_db/environment.hpp"
 
 namespace hone::benchmarks {
@@ -67,7 +68,7 @@ int run(int argc, char** argv, const std::string& name) {
     for (const Option& option : own.options) declare(app, option);
     CLI11_PARSE(app, argc, argv);
     if (only_problems) {
-        for (const std::string& problem : own.problems()) fmt::print("{}\n", problem);
+        for (const std::string& problem : own.problems()) fmt::print("{}\n", built_in_families().parse_problem(problem).key());
         return 0;
     }
     if (own.instead && own.instead()) return 0;
