@@ -27,6 +27,7 @@ constexpr double enough_warps = 8;    // of a multiprocessor: with fewer, latenc
 constexpr double hardly = 1.04;       // a gain over the safe configuration that says: nothing to learn here
 constexpr double lost_a_unit = 0.05;  // of the rate, for every unit of distance over which a configuration carries: measured on an H200, 169 problems
 constexpr int most_tries = 1000;
+constexpr std::int64_t warp = 32;
 // How far a member's support falls with the time that its family counts for it. Counts are wrong by
 // 12 % in the mean, and proposals of one problem lie up to three times apart.
 constexpr double sharpness = 6;
@@ -135,7 +136,6 @@ double held(const SearchSpace& space, const Config& config, const Limits& limits
     const FormSpace* const form = space.form_of(config);
     if (form == nullptr || !form->resources || limits.target != Target::cuda) return 1;
     const BlockResources needs = form->resources(config);
-    constexpr std::int64_t warp = 32;
     const std::int64_t of_block = (needs.threads + warp - 1) / warp, warps = resident_blocks(needs, limits) * of_block;
     if (warps == 0) return 1;
     const double lanes = static_cast<double>(needs.threads) / static_cast<double>(warp * of_block);  // that have a thread
@@ -146,6 +146,34 @@ double held(const SearchSpace& space, const Config& config, const Limits& limits
 double counted(const SearchSpace& space, const Config& config) {
     const FormSpace* const form = space.form_of(config);
     return form != nullptr && form->count ? form->count(config) : 0;
+}
+
+// Threads of a member's block; 0 where that is not known.
+std::int64_t threads_of(const SearchSpace& space, const Config& config) {
+    const FormSpace* const form = space.form_of(config);
+    return form != nullptr && form->resources ? form->resources(config).threads : 0;
+}
+
+// A member whose block fills a warp, where the neighbour's did and carrying values over has changed
+// that: four zones of eight points make a warp, four of four points leave half of its lanes idle.
+// Only a tunable that leaves a thread's registers as they are says how much a block has.
+Config filling_a_warp(const SearchSpace& space, Config member, std::int64_t neighbours) {
+    const std::int64_t own = threads_of(space, member);
+    if (own == 0 || own >= warp || neighbours < warp) return member;
+    const FormSpace& form = *space.form_of(member);
+    const int registers = form.resources(member).registers;
+    Config best = member;
+    for (const Tunable& tunable : form.tunables)
+        for (const Value& value : tunable.values) {
+            std::vector<Assignment> changed = member.assignments();
+            for (Assignment& assignment : changed)
+                if (assignment.name == tunable.name && std::holds_alternative<std::int64_t>(assignment.value)) assignment.value = value;
+            Config config(std::move(changed));
+            const std::int64_t threads = threads_of(space, config);
+            if (threads <= warp && threads > threads_of(space, best) && form.resources(config).registers == registers && !space.check(config))
+                best = std::move(config);
+        }
+    return best;
 }
 
 // What a record proposes `here`. Nothing where its form does not exist here: of 71 such proposals
@@ -171,7 +199,9 @@ std::optional<Config> proposal(const SearchSpace& here, const Record& record, co
         const Value* ours = here.safe().find(own.name);
         if (untuned != nullptr && ours != nullptr && own.value == *untuned) own.value = *ours;
     }
-    return nearest_member(here, Config(std::move(assignments)));
+    auto member = nearest_member(here, Config(std::move(assignments)));
+    if (member) member = filling_a_warp(here, std::move(*member), threads_of(there, complete));
+    return member;
 }
 
 }  // namespace
