@@ -73,7 +73,8 @@ OnlineSession::OnlineSession(Backend& backend, const Families& families, const s
     if (!vetter_) return;
     if (first_->is_reference()) {
         vetter_.reset();
-        return tell_why_not("nothing can be compiled here");
+        tell_why_not("nothing can be compiled here");
+        return;
     }
     if (first_->match().config == expected) return;
     // What was known best does not compile here.

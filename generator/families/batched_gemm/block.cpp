@@ -159,7 +159,8 @@ double cycles(const Shape& of, const Config& config, const Limits& limits) {
     constexpr double others = 0.3;                                               // of what the longest hides, which does not fit beside it
     constexpr double broken_lines = 0.3;                                         // of C's bytes again, where its columns begin anywhere
     constexpr double last_wave = 0.25, quarter = 0.25;
-    constexpr double full = 0.85, spills = 4.5;  // of the registers, whose number is an estimate: 1.7 times as long where all seem to be needed
+    constexpr double sharp = 5;                  // what is busy and what waits hide each other, but for where both take as long
+    constexpr double full = 0.9, spills = 3;  // of the registers, whose number is an estimate: 1.3 times as long where all seem to be needed
     const Shape shape = read_along_k(of);
     const Tile tile(shape, config);
     const Resources needs = resources(of, config);
@@ -195,7 +196,8 @@ double cycles(const Shape& of, const Config& config, const Limits& limits) {
     const double registers = std::min(number_of(limits.registers_per_multiprocessor) / (number_of(needs.threads) * number(config, "min_blocks")),
                                       number_of(limits.max_registers_per_thread));
     const double spilled = 1 + spills * std::max(0.0, needs.registers / registers - full);
-    return std::max(longest + others * (sum - longest), life / at_once) * spilled * (1 + last_wave * (std::ceil(waves) / waves - 1)) / products;
+    const double busy = std::pow(std::pow(longest + others * (sum - longest), sharp) + std::pow(life / at_once, sharp), 1 / sharp);
+    return busy * spilled * (1 + last_wave * (std::ceil(waves) / waves - 1)) / products;
 }
 
 // How the lines of an operand, `length` words each, are dealt to the threads: `vectors` to one part
