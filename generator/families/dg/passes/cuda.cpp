@@ -25,10 +25,15 @@ bool scaled(const Plan& plan, const Pass& pass) {
 void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set<std::string>& flags) {
     const bool fields_here = flags.contains("fields_here"), residual_here = flags.contains("residual_ahead");
     const char* const part = flags.contains("block_copies") ? ", whole, there" : "";
-    holes.emplace_back("residual", Block().line("load(residual, {} + i{});", residual_here ? "here" : "res + base", residual_here ? "" : part));
+    const bool helpers = flags.contains("helpers");
+    holes.emplace_back("residual", Block().line("load(residual, {} + i{});",
+                                                helpers         ? "brought"
+                                                : residual_here ? "here"
+                                                                : "res + base",
+                                                residual_here ? "" : part));
     holes.emplace_back("field", Block().line("load(field, {}{});", fields_here ? "here + (i + i / words * (row - words))" : "q + base + i",
                                              fields_here ? "" : part));
-    holes.emplace_back("before", Block().line("load(before, rhs + base + i{});", part));
+    holes.emplace_back("before", Block().line("load(before, {} + i{});", helpers ? "brought" : "rhs + base", part));
     holes.emplace_back("load_ahead", Block().line("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
     holes.emplace_back("load_fields_ahead", Block().line("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
     holes.emplace_back("store_residual", Block().line("store(res + base + i, residual{});", part));
@@ -91,6 +96,9 @@ constexpr std::array way_flags{"tile",
                                "fields_ahead",
                                "fields_copied",
                                "block_copies",
+                               "parts_apart",
+                               "helpers",
+                               "parts_in_place",
                                "parts_in_code",
                                "asks_early",
                                "shared_operator",
@@ -112,7 +120,7 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 
 // Flags of the file around the passes, of which one has `used`.
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
-    Flags flags{{"copies_past_registers", used.contains("fields_here")},
+    Flags flags{{"copies_past_registers", used.contains("fields_here") || used.contains("helpers")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
                 {"prefetches", used.contains("prefetches")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
@@ -121,6 +129,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"changes_parts", used.contains("double_parity") || used.contains("parts_in_code")},
                 {"packed_points", used.contains("packed_points")},
                 {"block_copies", used.contains("block_copies")},
+                {"by_parity", used.contains("by_parity")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
