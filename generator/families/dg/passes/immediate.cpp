@@ -218,12 +218,13 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
     if (plan.any(&Pass::surface)) {
         const int columns = layout.by_parts ? 2 * layout.face_row : layout.flux_row;
         block.line("__device__ const real LIFT[{}][nodes] = {{", layout.by_parts ? "2 * face_row" : "flux_row");
-        block.append(column_lines(shape,
-                                  layout.by_parts     ? lift_of_parts(shape, layout.face_row)
-                                  : layout.amplitudes ? lift_face_by_face(shape, layout.face_row)
-                                                      : lift(shape),
-                                  columns));
-        block.text("};");
+        block
+            .append(column_lines(shape,
+                                 layout.by_parts     ? lift_of_parts(shape, layout.face_row)
+                                 : layout.amplitudes ? lift_face_by_face(shape, layout.face_row)
+                                                     : lift(shape),
+                                 columns))
+            .text("};");
     }
     return block;
 }
@@ -236,10 +237,6 @@ Block part_tables(const Plan& plan) {
     std::vector<std::string> images;
     for (const auto& orbit : parity.orbits) images.push_back(fmt::format("{{{}}}", fmt::join(orbit, ", ")));
     Block block;
-    block.line("constexpr int even_parts = {}, outputs_of_half = {};  // nodes that stand for their images under two reflections", parity.count(0),
-               most_outputs(shape));
-    block.line("__device__ const short images[even_parts][4] = {{{}}};", fmt::join(images, ", "));
-    if (!plan.any(&Pass::surface)) return block;
     std::vector<int> places(static_cast<std::size_t>(shape.face_points()));
     for (int face = 0; face < shape.faces; ++face) {
         int place = 0;
@@ -250,8 +247,11 @@ Block part_tables(const Plan& plan) {
     std::array<std::vector<int>, 2> changes;
     for (const int pair : {0, 1})
         for (const KeptPart& part : kept_parts(shape)) changes.at(static_cast<std::size_t>(pair)).push_back(part.kind >> (1 - pair) & 1);
-    block.line("constexpr int odd_points = {}, rows_together = {};  // of a face, and of LIFT", faces.odd(), rows_of_lift(shape));
-    block.line("__device__ const short place_of_point[face_points] = {{{}}};", fmt::join(places, ", "));
+    // Nodes that stand for their images under two reflections; of a face; rows of LIFT.
+    block.line("constexpr int even_parts = {}, outputs_of_half = {}, odd_points = {}, rows_together = {};", parity.count(0), most_outputs(shape),
+               faces.odd(), rows_of_lift(shape));
+    block.line("__device__ const short images[even_parts][4] = {{{}}}, place_of_point[face_points] = {{{}}};", fmt::join(images, ", "),
+               fmt::join(places, ", "));
     return block.line("__device__ const bool changes_sign[2][nodes] = {{{{{}}}, {{{}}}}};", fmt::join(changes[0], ", "), fmt::join(changes[1], ", "));
 }
 

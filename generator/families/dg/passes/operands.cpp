@@ -331,11 +331,9 @@ Block operand_constants(const Plan& plan, const Operands& operands) {
 
 Block nodal_row_constant(const Shape& shape, const Operands& operands, int elements) {
     // Rows of two odd words or copies: 16 of f32 or 8 of f64 lie in as many banks.
-    Block block;
-    block.line("constexpr int elements_apart = {};  // elements whose words of one node lie in different banks",
-               std::min(elements, 4 * shape.vector_width()));
-    return block.line("constexpr int nodal_row = {};  // stride between elements' fields and right-hand sides as memory has them",
-                      operands.nodal_row);
+    return Block().line(
+        "constexpr int nodal_row = {}, elements_apart = {};  // stride between elements as memory has them; how many have banks apart",
+        operands.nodal_row, std::min(elements, 4 * shape.vector_width()));
 }
 
 Block field_width_constant(const Shape& shape, const Operands& operands) {

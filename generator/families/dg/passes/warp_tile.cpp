@@ -265,8 +265,10 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     Block block;
     const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
     const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
-    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {};", field_words, flux_words, factors, frames);
-    if (tile.parts_apart) block.line("constexpr int operator_words = {};", round_up(static_cast<int>(tile.operator_words(plan.shape, parts)), 4));
+    const std::string operators =
+        tile.parts_apart ? fmt::format(", operator_words = {}", round_up(static_cast<int>(tile.operator_words(plan.shape, parts)), 4)) : "";
+    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {}{};", field_words, flux_words, factors, frames,
+               operators);
     if (!tile.shared_operator) return block;
     return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
                       tile.operator_words(plan.shape, {.volume = pass.volume}), tile.operator_words(plan.shape, {.surface = pass.surface}));
