@@ -162,6 +162,9 @@ struct Case {
 Case make_case(const Options& options) {
     HydroProblem problem = hydro_problem(options.problem, options.dimension);
     if (options.blast > 0) problem.blast = options.blast;
+    if (std::ssize(options.zones) > problem.dimension)
+        throw hone::Error("--zones", fmt::format("{} numbers in {} dimensions", options.zones.size(), problem.dimension),
+                          "give one for each axis at most, or --dimension 3");
     for (std::size_t axis = 0; axis < options.zones.size(); ++axis) problem.box.zones[axis] = options.zones[axis];
     for (const int zones : problem.box.zones)
         if (zones < 1 || zones > 4096) throw hone::Error("--zones", fmt::format("{} along an axis", zones), "use 1 to 4096");

@@ -492,6 +492,8 @@ int run_rank(Options options, Communicator& ranks) {
     const bool cuda = machine.backend->device().fingerprint.target == hone::Target::cuda;
     if (options.cells == 0) options.cells = static_cast<int>(all_reduce(ranks, Reduction::smallest, cuda ? 32 : 8));
     const std::vector<int> all = orders(options);
+    if (all.size() > 1 && options.timed_steps == 0)
+        throw hone::Error("--timed-steps", "it is 0, and several orders are run for their speed alone", "time at least 1, or name one --order");
     const Case of = make_case(options);
     return all.size() == 1 ? run(options, machine, of, all.front()) : sweep(options, machine, of, all);
 }

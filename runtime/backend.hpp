@@ -77,8 +77,16 @@ class Recording {
 
 class PeerMemory;
 
+/// Two device arrays of `count` values.
+struct ArrayPair {
+    const void* a = nullptr;
+    const void* b = nullptr;
+    std::int64_t count = 0;
+    ValueType type = ValueType::f32;
+};
+
 /// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and
-/// `largest_difference`, which one thread at a time may call.
+/// `largest_difference(s)`, which one thread at a time may call.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -123,6 +131,13 @@ class Backend {
     virtual double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) = 0;
     double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
         return largest_difference(a, b, words, value_type_of(precision));
+    }
+    /// Of several pairs, in their order. A device that others use too is waited for once in place
+    /// of once for each.
+    virtual std::vector<double> largest_differences(std::span<const ArrayPair> pairs) {
+        std::vector<double> largest;
+        for (const ArrayPair& pair : pairs) largest.push_back(largest_difference(pair.a, pair.b, pair.count, pair.type));
+        return largest;
     }
 
     /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where

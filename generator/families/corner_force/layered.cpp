@@ -12,6 +12,8 @@
 namespace hone::inline v0_1::corner {
 namespace {
 
+constexpr int warp = 32;
+
 // Whether each point sums up its row of nodes for itself.
 bool sums_directly(const Plan& plan) {
     return plan.config.has("derivatives", "direct");
@@ -39,6 +41,12 @@ bool deals_tables(const Plan& plan, int fields) {
     return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
 }
 
+// Whether warps have whole teams, or teams whole warps, so that a team's largest number is that of
+// its warps.
+bool within_warps(const Plan& plan) {
+    return plan.team() % warp == 0 || warp % plan.team() == 0;
+}
+
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
 // accesses go to different banks.
 struct LayeredLayout {
@@ -50,6 +58,7 @@ struct LayeredLayout {
     int node_pitch, energy_pitch, point_pitch;       // of rows
     int layer_pitch;                                 // of a layer's nodes
     int derived, made;                               // numbers at a point: from nodes, and for them
+    int rates;                                       // of a zone, whose largest bounds the time step
     int slot;                                        // of a number at all points of the layers
     bool folded;                                     // points of a row are exchanged, so that columns lie in different banks
     bool several;                                    // passes over layers, whose sums are added up
@@ -88,6 +97,7 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     folded = p <= banks && banks % p == 0;
     point_pitch = folded ? p : p + 1;
     slot = rows * point_pitch;
+    rates = within_warps(plan) ? std::max(1, plan.team() / warp) : p;
     several = layers < p;
     across_words = std::max(fields, shape.physics() ? d : 0) * d * rows * node_pitch;
     derived = fields * d + (shape.physics() ? 1 : 0);
@@ -115,8 +125,11 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
     block.line("constexpr int layer_nodes = {}, layer_energies = {}, layer_rows = {};", layout.layer_nodes, layout.layer_energies, layout.layer_rows);
     block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, layer_pitch = {};", layout.node_pitch, layout.energy_pitch,
                layout.point_pitch, layout.layer_pitch);
-    block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {};", layout.slot, layout.across_words,
-               layout.point_words, layout.table_words, layout.zone_pitch);
+    std::string others;
+    if (has_parity(plan)) others += fmt::format(", derived = {}, made_numbers = {}", layout.derived, layout.made);
+    if (plan.shape.physics()) others += fmt::format(", rates_of_team = {}", layout.rates);
+    block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {}{};", layout.slot, layout.across_words,
+               layout.point_words, layout.table_words, layout.zone_pitch, others);
     const int node_teams = plan.team() / layout.layer_nodes;
     block.line("constexpr int node_teams = {}, rounds_of_nodes = {};  // of threads, one for each node of a layer", node_teams,
                (layout.fields + node_teams - 1) / node_teams);
@@ -125,8 +138,6 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
         block.line("constexpr int line_teams = {}, rounds_of_lines = {};  // of threads, one for each line along the second axis", line_teams,
                    (layout.fields + line_teams - 1) / line_teams);
     }
-    if (has_parity(plan))
-        block.line("constexpr int derived = {}, made_numbers = {};  // numbers at a point: from nodes, and for them", layout.derived, layout.made);
     if (layout.folded) block.line("constexpr int rows_of_banks = {};", 128 / plan.shape.bytes() / plan.shape.points_along);
     if (plan.shape.works()) block.line("constexpr int power_slot = {};", plan.shape.physics() ? plan.shape.dimension * plan.shape.dimension : 0);
     if (layout.several && plan.shape.works()) block.line("constexpr int force_sum_words = {};", layout.force_sum_words);
@@ -178,6 +189,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
                 {"lines_by_table", deals_tables(plan, layout.fields)},
                 {"mirrored", has_parity(plan) && !layout.several},
+                {"by_warps", shape.physics() && within_warps(plan)},
+                {"by_lanes", shape.physics() && !within_warps(plan)},
                 {"several_rows", layout.several && !solid},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros, copied);

@@ -23,6 +23,7 @@
 #include "tests/support/drawn.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/sample_record.hpp"
 
 namespace hone::examples::hydro::mass_solver_test {
 namespace {
@@ -269,6 +270,31 @@ TEST(MassForms, AreNamedAndTheUsualOneFollowsFromTheElements) {
     EXPECT_EQ(usual("sedov", 2, 2, 4), MassForm::rows);
     EXPECT_EQ(usual("sedov", 2, 3, 2), MassForm::elements);
     EXPECT_EQ(usual_mass_form({}), MassForm::rows) << "nothing is known of elements";
+}
+
+TEST(MassForms, TheTunedOneTakesLessTime) {
+    HydroProblem problem = hydro_problem("sedov", 2);
+    problem.box.zones = {4, 4, 1};
+    const MassSystem system = Discretisation(problem, 2, quad_box(problem.box)).velocity_mass;
+    const DeviceSide device{{Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"}, cuda_limits(90)};
+    const auto found = [&](double rows, double elements) {
+        Database database(built_in_families());
+        for (const auto& [form, seconds] : {std::pair{MassForm::rows, rows}, std::pair{MassForm::elements, elements}}) {
+            if (seconds == 0) continue;
+            const Problem product = product_problem(system, form);
+            const std::string safe = built_in_families().of(product).space(product, device.limits).safe().key();
+            Record record = test::sample_record(built_in_families(), product, safe, device.fingerprint, device.limits);
+            record.step = {seconds, seconds, seconds, seconds, 40};
+            database.add(record);
+        }
+        return tuned_mass_form(database, device, system);
+    };
+    EXPECT_EQ(found(2e-6, 1e-6), MassForm::elements);
+    EXPECT_EQ(found(1e-6, 2e-6), MassForm::rows);
+    for (const double seconds : {1e-6, 0.0}) {
+        EXPECT_EQ(found(seconds, 0), usual_mass_form(system)) << "one of the two is not known";
+        EXPECT_EQ(found(0, seconds), usual_mass_form(system)) << "one of the two is not known";
+    }
 }
 
 // On bent and graded meshes with walls, where no two elements are alike.

@@ -455,6 +455,23 @@ TEST(CudaBackend, ComparesThroughTheReductionKernel) {
     EXPECT_EQ(machine.state().launches[0].block[0], 256u);
 }
 
+TEST(CudaBackend, ComparesManyPairsAsEachByItself) {
+    FakeMachine machine;
+    auto backend = machine.backend();
+    std::vector<double> zeros(3000, 0.0), others(3000, 0.0);
+    std::vector<ArrayPair> pairs;
+    for (int i = 0; i < 40; ++i) {
+        others[static_cast<std::size_t>(70 * i)] = i;
+        pairs.push_back({zeros.data(), others.data(), i % 5 == 4 ? 0 : 70 * i + 1, ValueType::f64});
+    }
+    machine.state().calls.clear();
+    const std::vector<double> found = backend->largest_differences(pairs);
+    ASSERT_EQ(found.size(), pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) EXPECT_EQ(found[i], pairs[i].count == 0 ? 0 : static_cast<double>(i)) << i;
+    EXPECT_EQ(std::count(machine.state().calls.begin(), machine.state().calls.end(), "cuStreamSynchronize"), 3) << "one for sixteen pairs";
+    EXPECT_TRUE(backend->largest_differences({}).empty());
+}
+
 // One pass through everything that a backend does.
 void use_everything(FakeMachine& machine) {
     std::string missing;
