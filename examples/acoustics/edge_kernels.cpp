@@ -15,12 +15,18 @@ namespace {
 // words.
 constexpr const char* body = R"cpp(
     // Item after item of each plan: values beyond both ends of an axis. `low` and `high` say how they continue there: 1 even, -1 odd, 0 not at all.
-    KERNEL mirror(real*, const long long* plans, real*, int first, int last) {
+    // A plan of depth 0 has receivers, which hear a step.
+    KERNEL mirror(real*, const long long* plans, real*, int first, int last, int step) {
         enum { field, items, cells, stride, across, across_stride, lines, others_stride, depth, low, high, on_faces, plan_words };
+        enum { places = cells, traces = stride };
         FOR_ITEMS(item) {
             const long long* plan = plans;
             int i = item;
             for (; i >= (int)plan[items]; plan += plan_words) i -= (int)plan[items];
+            if (plan[depth] == 0) {
+                if (step >= 0) ((real*)plan[traces])[step * plan[items] + i] = ((const real*)plan[field])[((const long long*)plan[places])[i]];
+                continue;
+            }
             // Neighbouring items lie side by side in memory.
             const bool along = plan[stride] == 1;
             const int line = along ? i / (int)plan[depth] : i % (int)plan[lines], k = along ? i % (int)plan[depth] : i / (int)plan[lines];
@@ -56,7 +62,7 @@ KernelSource EdgeKernels::source(Target target, Precision precision) {
     source.text = item_kernels("Walls, a source and receivers of acoustic waves.", target, precision, body);
     source.entries = {"mirror", "inject", "record"};
     source.arrays = {{"field", Access::inout, 0, "", ""}, {"places", Access::in, 0, "", ""}, {"words", Access::inout, 0, "", ""}};
-    source.step = {{.entry = "mirror", .constants = {}}, {.entry = "inject", .constants = {0}}, {.entry = "record", .constants = {0}}};
+    source.step = {{.entry = "mirror", .constants = {0}}, {.entry = "inject", .constants = {0}}, {.entry = "record", .constants = {0}}};
     return source;
 }
 
@@ -77,15 +83,20 @@ void EdgeKernels::launch(int entry, void* field, const void* places, void* words
     module_->launch(entry, item_blocks(items), {item_threads, 1, 1}, 0, stream, arguments.data());
 }
 
-EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mirror>& all) {
+EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers) {
     std::vector<std::int64_t> words;  // as the kernel has them
+    const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(pointer)); };
     std::int64_t items = 0;
     for (const Mirror& plan : all) {
         const std::int64_t lines = std::int64_t{plan.across} * plan.others;
         items += lines * plan.depth;
-        words.insert(words.end(),
-                     {static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(plan.first)), lines * plan.depth, plan.cells, plan.stride,
-                      plan.across, plan.across_stride, lines, plan.others_stride, plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
+        words.insert(words.end(), {address(plan.first), lines * plan.depth, plan.cells, plan.stride, plan.across, plan.across_stride, lines,
+                                   plan.others_stride, plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
+    }
+    if (receivers.count > 0) {
+        items += receivers.count;
+        words.insert(words.end(), {address(receivers.field), receivers.count, address(receivers.places), address(receivers.traces)});
+        words.resize(words.size() + 8);  // the rest of a plan, 0
     }
     if (items > std::numeric_limits<int>::max()) throw Error("walls", fmt::format("{} values beyond them", items), "use a smaller grid");
     if (items == 0) return {};
@@ -95,8 +106,8 @@ EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mi
     return result;
 }
 
-void EdgeKernels::mirror(const Mirrors& of) const {
-    if (of.items > 0) launch(mirror_, nullptr, of.plans.data(), nullptr, of.items, {});
+void EdgeKernels::mirror(const Mirrors& of, int step) const {
+    if (of.items > 0) launch(mirror_, nullptr, of.plans.data(), nullptr, of.items, {step});
 }
 
 void EdgeKernels::inject(void* field, const void* places, const void* amounts, int step, Stream stream) const {

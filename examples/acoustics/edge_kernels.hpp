@@ -31,14 +31,21 @@ class EdgeKernels {
         int low = 0, high = 0;  ///< 1: even, -1: odd, 0: left as it is
         bool on_faces = false;  ///< values lie on left faces, so that one lies on each wall: there an odd field is 0
     };
-    /// Several of them, on the device: no one may read what another one writes.
+    /// What `record` takes, for the same launch.
+    struct Receivers {
+        const void *field = nullptr, *places = nullptr;
+        void* traces = nullptr;
+        int count = 0;
+    };
+    /// Several mirrored fields, on the device, and receivers: no one may read what another one
+    /// writes.
     struct Mirrors {
         DeviceArray plans;
         int items = 0;
     };
-    static Mirrors mirrors(Backend& backend, const std::vector<Mirror>& all);
-    /// All in one launch, a value beyond a wall to a thread.
-    void mirror(const Mirrors& of) const;
+    static Mirrors mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers);
+    /// All in one launch, a value beyond a wall to a thread; receivers hear a step's from 0 on.
+    void mirror(const Mirrors& of, int step = -1) const;
 
     /// field[place] += amounts[step], on the device.
     void inject(void* field, const void* places, const void* amounts, int step, Stream stream = {}) const;

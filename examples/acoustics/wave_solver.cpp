@@ -90,7 +90,12 @@ struct WaveSolver::State {
     int edge_depth;                          // of edges, in layers that neighbours read
     std::string now = "0";                   // the set with the state before the next step
     int steps, done = 0;
-    int since_exchange = 0;  // single steps
+    struct Unheard {
+        std::string set;
+        int step;
+    };
+    std::optional<Unheard> unheard;  // a step that is done, and not yet written down
+    int since_exchange = 0;          // single steps
 
     State(Communicator* of_ranks, Backend& on, KernelLibrary& library, Model of, const WaveSettings& with, Survey what, int most_steps)
         : alone(of_ranks == nullptr ? self_communicator() : nullptr),
@@ -269,10 +274,15 @@ struct WaveSolver::State {
             for (int axis = 0; axis < model.dimension; ++axis) {
                 if (which != Mirrored::velocities) add_mirror(together, "p" + set, axis, 1, depth, false);
                 if (which != Mirrored::pressure) add_velocities(together, set, axis);
-                if (passes() || axis + 1 == model.dimension) launches.push_back(EdgeKernels::mirrors(backend, std::exchange(together, {})));
+                if (passes() || axis + 1 == model.dimension)
+                    launches.push_back(EdgeKernels::mirrors(backend, std::exchange(together, {}),
+                                                            axis == 0 || !passes() ? receivers(set, which) : EdgeKernels::Receivers{}));
             }
         }
-        for (const EdgeKernels::Mirrors& launch : launches) edges.mirror(launch);
+        int step = -1;
+        if (which != Mirrored::velocities && unheard && unheard->set == set) step = std::exchange(unheard, {})->step;
+        hear();
+        for (const EdgeKernels::Mirrors& launch : launches) edges.mirror(launch, step);
     }
     void mirror_all(const std::string& set) { mirror(set, is_step() ? Mirrored::all : Mirrored::pressure); }
 
@@ -282,10 +292,22 @@ struct WaveSolver::State {
         if (done < steps && source_layer >= first && source_layer < last)
             edges.inject(data("p" + set), source_place.data(), data("source"), done, stream);
     }
-    // Ends a step: what the receivers hear.
+    EdgeKernels::Receivers receivers(const std::string& set, Mirrored which) const {
+        if (which == Mirrored::velocities) return {};
+        return {data("p" + set), receiver_places.data(), data("traces"), static_cast<int>(own_receivers.size())};
+    }
+    // Ends a step. What the receivers hear of it the next launch at the walls writes down, or who
+    // asks.
     void finish_step(const std::string& set) {
-        if (done < steps) edges.record(data("p" + set), receiver_places.data(), data("traces"), static_cast<int>(own_receivers.size()), done);
+        hear();
+        if (done < steps) unheard = Unheard{set, done};
         ++done;
+    }
+    void hear() {
+        if (!unheard) return;
+        const auto [field, places, traces, count] = receivers(unheard->set, Mirrored::all);
+        edges.record(data("p" + unheard->set), places, traces, count, unheard->step);
+        unheard.reset();
     }
 
     // What of the state after a step neighbours read for the next one. Velocities along a layer
@@ -501,6 +523,7 @@ void WaveSolver::begin_anew() {
             s.backend.fill(words.data(), 0, words.bytes());
         }
     s.now = "0", s.done = 0, s.since_exchange = 0;
+    s.unheard.reset();
     s.edge_depth = s.ranks.exchange_settings().depth;
     if (s.slab.is_cut()) s.prepare_exchange();
 }
@@ -568,7 +591,8 @@ std::vector<float> WaveSolver::pressure() const {
 }
 
 std::vector<std::vector<float>> WaveSolver::recording() const {
-    const State& s = *state_;
+    State& s = *state_;
+    s.hear();
     const HostArray traces = s.download("traces");
     const std::size_t count = s.own_receivers.size();
     const auto steps = static_cast<std::size_t>(std::min(s.done, s.steps));
@@ -622,6 +646,7 @@ void WaveSolver::set_state(const WaveState& state) {
     s.backend.copy(s.data("traces"), traces.data(), traces.bytes());
     s.backend.synchronise();
     s.done = state.done;
+    s.unheard.reset();
     s.since_exchange = 0;
 }
 
