@@ -162,6 +162,9 @@ struct Case {
 Case make_case(const Options& options) {
     HydroProblem problem = hydro_problem(options.problem, options.dimension);
     if (options.blast > 0) problem.blast = options.blast;
+    if (std::ssize(options.zones) > problem.dimension)
+        throw hone::Error("--zones", fmt::format("{} numbers in {} dimensions", options.zones.size(), problem.dimension),
+                          "give one for each axis at most, or --dimension 3");
     for (std::size_t axis = 0; axis < options.zones.size(); ++axis) problem.box.zones[axis] = options.zones[axis];
     for (const int zones : problem.box.zones)
         if (zones < 1 || zones > 4096) throw hone::Error("--zones", fmt::format("{} along an axis", zones), "use 1 to 4096");
@@ -378,15 +381,12 @@ hone::Problem problem_of_whole(const Options& options, const ZonePart& part) {
 // for.
 std::unique_ptr<KernelOperator> make_operator(const Options& options, const Machine& machine, const ZonePart& part,
                                               const KernelOperator::Settings& settings, bool chooses) {
-    std::unique_ptr<KernelOperator> on;
-    const auto renew = [&] {
-        if (on != nullptr) return on->renew_exchanges();
-        on = std::make_unique<KernelOperator>(*machine.backend, *machine.library, part.here(), options.run.scheme, settings);
-    };
     StepTimer timer(part.ranks(), *machine.backend);
-    const auto run = [&] {
-        renew();
-        Stepper stepper(*on, options.run.scheme, part.here().first);
+    bool measured = false;
+    const auto make = [&] { return std::make_unique<KernelOperator>(*machine.backend, *machine.library, part.here(), options.run.scheme, settings); };
+    const auto measure = [&](KernelOperator& on) {
+        measured = true;
+        Stepper stepper(on, options.run.scheme, part.here().first);
         const auto take = [&](int steps) {
             return seconds_together(part.ranks(), *machine.backend, [&] {
                 for (int step = 0; step < steps; ++step) stepper.step(std::numeric_limits<double>::max());
@@ -394,14 +394,14 @@ std::unique_ptr<KernelOperator> make_operator(const Options& options, const Mach
         };
         return timer(take, [&] { return stepper.clock().dt; });
     };
-    if (chooses) {
+    const auto choose = [&](const auto& run) {
+        if (!chooses) return;
         ExchangedStep step{"hydro", problem_of_whole(options, part), {}};
         step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
         choose_exchange(options.exchange, part.ranks(), *machine.backend, machine.library->database(), options.records, step, run);
-        on.reset();  // its state is that of a run which went on
-    }
-    renew();
-    return on;
+    };
+    auto on = solver_with_exchange(make, choose, measure);
+    return measured ? make() : std::move(on);  // the state of one that measured is that of a run which went on
 }
 
 // A rank's part of the mesh, on a device of its own. What is known of places is checked by runs on

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "examples/options/checks.hpp"
+#include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
@@ -141,7 +142,7 @@ int main(int argc, char** argv) try {
         "  online                                         500 sweeps of Gauss-Seidel\n"
         "  online --steps 2000 --bound 0.05               at most a twentieth of the time for exploring\n"
         "  online --problem 'poisson7 kernel=apply coefficients=axis boundary=dirichlet precision=f64 nx=64 ny=64 nz=64' --db tuned");
-    CLI11_PARSE(options, argc, argv);
+    if (const auto code = hone::examples::read_command_line(options, argc, argv)) return *code;
 
     hone::DiskCache cache(hone::DiskCache::default_folder());
     const auto backend = hone::make_backend(device, cache);
@@ -201,5 +202,5 @@ int main(int argc, char** argv) try {
     return difference <= allowed ? 0 : 1;
 } catch (const std::exception& error) {
     fmt::print(stderr, "online: {}\n", error.what());
-    return 1;
+    return 2;
 }

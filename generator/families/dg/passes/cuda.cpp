@@ -97,8 +97,7 @@ constexpr std::array way_flags{"tile",
                                "traces_in_shared",
                                "waits_for_factors",
                                "transforms_behind_fluxes",
-                               "fluxes_after_derivatives",
-                               "across_elements"};
+                               "fluxes_after_derivatives"};
 
 Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
     Flags flags{
@@ -121,7 +120,6 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"double_parity", used.contains("double_parity")},
                 {"changes_parts", used.contains("double_parity") || used.contains("parts_in_code")},
                 {"packed_points", used.contains("packed_points")},
-                {"across_elements", used.contains("across_elements")},
                 {"block_copies", used.contains("block_copies")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
@@ -215,7 +213,7 @@ KernelSource update_cuda_kernel(Plan plan) {
                    number(plan.config, "elements_per_block"), number(plan.config, "block"), number(plan.config, "min_blocks"));
     constants.append(copy_constants(plan.shape, plan.config));
     PassText text;
-    if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("across_elements");
+    if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
     source.text = render("dg/passes/kernel.cu",
                          {{"banner", pass_banner(plan, Target::cuda)},
                           {"constants", constants},

@@ -11,16 +11,23 @@ namespace hone::inline v0_1::dg {
 namespace {
 
 // Fields of node m, from `value` into shared memory.
-Block transform(const Algebra& algebra) {
+Block transform(const Algebra& algebra, const char* into = "here") {
     Block block;
     if (algebra.transforms()) {
         block.text("const real* const own = factor + (e < present ? e : 0) * factors;");
         block.append(name_factors(algebra));
     }
     for (std::size_t f = 0; f < algebra.transform.size(); ++f)
-        block.line("here[({} * elements_per_block + e) * field_row + m] = {};", f,
+        block.line("{}[({} * elements_per_block + e) * field_row + m] = {};", into, f,
                    expression(algebra.transform[f], "", [](int i) { return fmt::format("value[{}]", i); }));
     return block;
+}
+
+// The fields that are transformed by themselves: those of either curl. Parts under two reflections
+// are made of a group at a time, so that threads have equal shares.
+const Algebra& group_algebra(const Plan& plan) {
+    if (!plan.shape.maxwell()) return plan.own_algebra();
+    return one_curl(plan.config.has("algebra", "cartesian") ? "cartesian" : "covariant");
 }
 
 // Where Fscale stands behind the directions of a face: its normal, or two tangents.
@@ -224,7 +231,10 @@ Block double_part_constants(const Plan& plan, const PartTiles& tiles) {
     block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
                tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
     block.line("__device__ const Images images[even_parts] = {{{}}};", images);
-    if (plan.any(&Pass::volume)) block.append(padding("padded_columns", "padded_column", padded));
+    if (plan.any(&Pass::volume)) {
+        block.append(padding("padded_columns", "padded_column", padded));
+        block.line("constexpr int field_groups = {};  // that are transformed each by itself", plan.shape.fields / group_algebra(plan).field_count());
+    }
     return block.append(node_table("row_node", rows));
 }
 
@@ -380,6 +390,7 @@ PassText operand_text(const Plan& plan, const Pass& pass, bool traces) {
     if (algebra.transforms()) text.flags.insert(traces ? "transforms_behind_fluxes" : "waits_for_factors");
     text.holes.emplace_back("element_factors", element_factors(algebra, "own"));
     text.holes.emplace_back("transform", transform(algebra));
+    if (plan.config.has("basis", "double_parity")) text.holes.emplace_back("transform_group", transform(group_algebra(plan), "of_group"));
     return text;
 }
 
