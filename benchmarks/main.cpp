@@ -65,7 +65,11 @@ int run(int argc, char** argv, const std::string& name) {
     bool only_problems = false;
     if (own.problems) app.add_flag("--problems", only_problems, "Print the problems instead, as arguments of `hone tune`: those for a GPU.");
     for (const Option& option : own.options) declare(app, option);
-    CLI11_PARSE(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& ending) {
+        return app.exit(ending) == 0 ? 0 : 2;
+    }
     if (only_problems) {
         for (const std::string& problem : own.problems()) fmt::print("{}\n", problem);
         return 0;

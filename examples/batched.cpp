@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "runtime/session/session.hpp"
@@ -158,9 +159,9 @@ int main(int argc, char** argv) try {
         "  batched                                      200000 matrices of 3 x 3\n"
         "  batched --dimension 8 --batch 50000          larger ones, fewer of them\n"
         "  batched --tune 10 --db tuned                 tune both products first, and keep the results in tuned");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto code = hone::examples::read_command_line(app, argc, argv)) return *code;
     return run(settings) ? 0 : 1;
 } catch (const std::exception& error) {
     fmt::print(stderr, "batched: {}\n", error.what());
-    return 1;
+    return 2;
 }

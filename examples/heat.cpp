@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "examples/heat/heat_7.hpp"
+#include "examples/options/command_line.hpp"
 
 namespace {
 
@@ -128,7 +129,7 @@ int main(int argc, char** argv) try {
         "Examples:\n"
         "  heat                               96^3 points: tunes at the first start, and looks up at the second\n"
         "  heat --size 128 --tune 5 --db tuned");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto code = hone::examples::read_command_line(app, argc, argv)) return *code;
 
     hone::DiskCache cache(hone::DiskCache::default_folder());
     const auto backend = hone::make_backend(settings.device, cache);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
 #include "runtime/hybrid_kernel.hpp"
 #include "runtime/session/session.hpp"
@@ -48,7 +49,7 @@ int main(int argc, char** argv) try {
         "Examples:\n"
         "  hybrid                 the best device and the processor\n"
         "  hybrid --device cpu    the processor shares with itself");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto code = hone::examples::read_command_line(app, argc, argv)) return *code;
 
     // Two devices, and for each the best kernel that is known for it.
     hone::Session first(device, {.database = records});
@@ -87,5 +88,5 @@ int main(int argc, char** argv) try {
     return error <= 2 * shared.tolerance ? 0 : 1;
 } catch (const std::exception& error) {
     fmt::print(stderr, "hybrid: {}\n", error.what());
-    return 1;
+    return 2;
 }

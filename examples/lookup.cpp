@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
 
 int main(int argc, char** argv) try {
@@ -26,7 +27,7 @@ int main(int argc, char** argv) try {
         "Examples:\n"
         "  lookup                            on the best device that is here\n"
         "  lookup --device cpu --db tuned    on the processor, with the results in tuned");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto code = hone::examples::read_command_line(app, argc, argv)) return *code;
 
     // The application's one door: a device, what is known about it, and the library over both.
     // Without settings it is hone::Session session(device).
@@ -65,5 +66,5 @@ int main(int argc, char** argv) try {
     return std::abs(*largest) < 1e-3F ? 0 : 1;
 } catch (const std::exception& error) {
     fmt::print(stderr, "lookup: {}\n", error.what());
-    return 1;
+    return 2;
 }

@@ -105,7 +105,10 @@ std::vector<Finding> folder_findings() {
             findings.push_back({what, false, error.what(), remedy, "kernels are compiled"});
         }
     };
-    examine(temporary_finding_name, "set TMPDIR to a folder that can be written to", [] { const RunFolder tried; });
+    examine(temporary_finding_name, "set TMPDIR to a folder that can be written to", [] {
+        const RunFolder tried;
+        replace_file(tried.path() / "kernel", std::string(std::size_t{1} << 20, ' '));  // as much as a large kernel takes
+    });
     examine(cache_finding_name, "set HONE_CACHE to a folder of your own", [] {
         const std::filesystem::path folder = DiskCache::default_folder();
         std::error_code error;

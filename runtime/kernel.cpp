@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "generator/error.hpp"
+#include "generator/overlap.hpp"
 #include "runtime/launch_capture.hpp"
 #include "runtime/library.hpp"
 
@@ -129,6 +130,9 @@ struct Kernel::State {
             if (const int multiple = address_multiple(source, spec);
                 reinterpret_cast<std::uintptr_t>(arrays[i]) % static_cast<std::uintptr_t>(multiple) != 0)
                 throw Error(where, fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(arrays[i]), multiple), remedy);
+            if (const auto other = overlapped_array(source, arrays, i))
+                throw Error(where, fmt::format("it overlaps array {} ({}), and one of them is written", *other, source.arrays[*other].name),
+                            "give each memory of its own");
         }
     }
 

@@ -64,8 +64,8 @@ class Kernel {
 class BoundKernel {
   public:
     /// Allocates the tables and does `prepare`. Keeps the pointers, not the span. Throws Error as
-    /// Kernel::launch does, and, naming the array, for one that is null or does not begin at a
-    /// whole word.
+    /// Kernel::launch does, and, naming the array, for one that is null, does not begin at a whole
+    /// word, or overlaps another where one of the two is written.
     BoundKernel(std::shared_ptr<const Kernel> kernel, std::span<void* const> arrays, Stream stream = {});
     ~BoundKernel();
     BoundKernel(BoundKernel&&) noexcept;

@@ -28,6 +28,12 @@ class MissingError : public Error {
     using Error::Error;
 };
 
+/// What was asked for is not there, where no result goes on without it: exit code 1 instead of 2.
+class NothingError : public Error {
+  public:
+    using Error::Error;
+};
+
 /// The work of a command, after its options were parsed.
 using Action = std::function<Exit(Console&)>;
 

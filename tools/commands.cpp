@@ -137,6 +137,9 @@ Exit run(const std::vector<std::string>& arguments, Console& console) {
     } catch (const MissingError& error) {
         console.message("hone: {}\n", error.what());
         return Exit::missing;
+    } catch (const NothingError& error) {
+        console.message("hone: {}\n", error.what());
+        return Exit::nothing;
     } catch (const Error& error) {
         console.message("hone: {}\n", error.what());
         return Exit::wrong_input;

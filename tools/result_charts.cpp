@@ -9,6 +9,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
@@ -231,7 +232,7 @@ SvgChart failures_chart(const std::vector<JournalText>& journals) {
             failed[status].points.push_back({at, static_cast<double>(reason.first), fmt::format("{}: {}", journal.run.problem, reason.second)});
         }
     }
-    if (chart.x_names.empty()) throw Error("plot failures", "these searches have no candidates", "'hone tune' makes some");
+    if (chart.x_names.empty()) throw NothingError("plot failures", "these searches have no candidates", "'hone tune' makes some");
     chart.series.push_back(std::move(measured));
     for (auto& [status, series] : failed) chart.series.push_back(std::move(series));
     return chart;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "generator/error.hpp"
+#include "tools/command.hpp"
 #include "tools/efficiency_tables.hpp"
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"
@@ -147,7 +148,7 @@ SvgChart drift_of(const std::vector<Remeasured>& results, const std::string& whe
 }
 
 void refuse_empty(const SvgChart& chart, const std::string& where, const std::string& found, const std::string& remedy) {
-    if (chart.series.empty()) throw Error(where, found, remedy);
+    if (chart.series.empty()) throw NothingError(where, found, remedy);
 }
 
 }  // namespace
@@ -241,8 +242,8 @@ SvgChart greenup_over_untuned_chart(const std::vector<Record>& records) {
         greenup.points.push_back({at, greenup_over_safe(record), fmt::format("{}: {:.3g}x less energy", problem, greenup_over_safe(record))});
     }
     if (chart.x_names.empty())
-        throw Error("plot greenup", "no result has the energy of its untuned configuration",
-                    "'hone tune --energy' meters both, where the device has a meter; 'hone doctor' says what is missing");
+        throw NothingError("plot greenup", "no result has the energy of its untuned configuration",
+                           "'hone tune --energy' meters both, where the device has a meter; 'hone doctor' says what is missing");
     SvgChart::Series untuned{.name = "untuned", .points = {}, .line = true, .marks = false, .faint = true};
     untuned.points = {{-0.5, 1, ""}, {static_cast<double>(chart.x_names.size()) - 0.5, 1, ""}};
     chart.series = {std::move(speed_up), std::move(greenup), std::move(untuned)};
@@ -257,7 +258,7 @@ SvgChart share_chart(const Json& balance) {
             if (period.is_object() && period.contains("share") && period["share"].is_number())
                 series.points.push_back({static_cast<double>(series.points.size() + 1), period["share"].get<double>(), ""});
     if (!series.points.empty()) chart.series.push_back(std::move(series));
-    refuse_empty(chart, "plot share", "the document has no periods with a share", "give what 'hone balance --json' printed");
+    if (chart.series.empty()) throw Error("plot share", "the document has no periods with a share", "give what 'hone balance --json' printed");
     return chart;
 }
 
@@ -278,7 +279,7 @@ SvgChart share_chart(const CsvTable& table) {
             {static_cast<double>(series.points.size() + 1), table.number(row, share, "share"), fmt::format("{} units", table.rows[row][units])});
     }
     for (auto& [name, series] : runs) chart.series.push_back(std::move(series));
-    refuse_empty(chart, table.where, "it has no rows of periods", remedy);
+    if (chart.series.empty()) throw Error(table.where, "it has no rows of periods", remedy);
     return chart;
 }
 
@@ -352,7 +353,7 @@ SvgChart scaling_chart(const CsvTable& table, Scaling scaling) {
     }
     SvgChart chart{.title = scaling == Scaling::strong ? "strong scaling" : "weak scaling", .x_label = table.header[units], .y_label = ""};
     for (auto& [name, points] : runs) add_scaling(chart, name, std::move(points), scaling, false);
-    refuse_empty(chart, table.where, "no run has two rows", remedy);
+    if (chart.series.empty()) throw Error(table.where, "no run has two rows", remedy);
     return finished(std::move(chart), scaling);
 }
 

@@ -22,7 +22,12 @@ namespace fs = std::filesystem;
 
 using State = SessionStep::State;
 
-ProgressState progress_at(const SessionText& session, std::size_t place, const fs::path& folder, const Families& families) {
+// Unix time of a file's last change.
+double last_written(const fs::path& file) {
+    return unix_seconds() - std::chrono::duration<double>(fs::file_time_type::clock::now() - fs::last_write_time(file)).count();
+}
+
+ProgressState progress_at(const SessionText& session, std::size_t place, const fs::path& folder, const Families& families, bool going) {
     const SessionStep& step = session.steps[place];
     ProgressState state;
     state.number = static_cast<int>(place) + 1;
@@ -37,11 +42,10 @@ ProgressState progress_at(const SessionText& session, std::size_t place, const f
         if (step.state == State::waiting || step.state == State::passed_over) return state;
         const fs::path file = journal_path(folder, problem, session.plan.device);
         // Until the run has put the journal of an earlier one aside, it is not its own.
-        const double age = std::chrono::duration<double>(fs::file_time_type::clock::now() - fs::last_write_time(file)).count();
-        if (!step.resumed && unix_seconds() - age + 1 < step.began) return state;
+        if (!step.resumed && last_written(file) + 1 < step.began) return state;
         state.run = progress_of(read_journal(file));
         // Time goes on between two candidates, too.
-        if (step.state == State::running && !step.resumed) state.run.elapsed = std::max(state.run.elapsed, unix_seconds() - step.began);
+        if (going && step.state == State::running && !step.resumed) state.run.elapsed = std::max(state.run.elapsed, unix_seconds() - step.began);
     } catch (const std::exception&) {
         // Of a family that is not known here, or not begun, or damaged: then the log's word is all
         // there is.
@@ -73,11 +77,11 @@ double part_over(const WatchedSession& session) {
     return parts / static_cast<double>(session.problems.size());
 }
 
-std::string figures(const WatchedProblem& problem) {
+std::string figures(const WatchedProblem& problem, bool going) {
     if (problem.state == State::waiting) return "";
     if (problem.state == State::done || problem.state == State::passed_over) return problem.outcome;
     const ProgressState& state = problem.progress;
-    const double left = seconds_left(state);
+    const double left = going ? seconds_left(state) : -1;
     const std::string time = state.run.finals ? ", finals" : left >= 0 ? ", " + duration(left) + " left" : "";
     const int failed = failed_in(state);
     return fmt::format("{} tried{}{}, {}", state.run.evaluations, failed > 0 ? fmt::format(", {} failed", failed) : "", time, best_so_far(state));
@@ -159,8 +163,16 @@ WatchedSession watched_session(const fs::path& log, const Families& families) {
     else if (!alive)
         watched.state = WatchedSession::State::killed;
     const fs::path folder = log.parent_path().parent_path();
+    const bool going = watched.state == WatchedSession::State::running;
     for (std::size_t i = 0; i < session.steps.size(); ++i)
-        watched.problems.push_back({session.steps[i].state, progress_at(session, i, folder, families), session.steps[i].outcome});
+        watched.problems.push_back({session.steps[i].state, progress_at(session, i, folder, families, going), session.steps[i].outcome});
+    if (going) return watched;
+    // A run that is over was last seen when it wrote its log, or tried a candidate.
+    double last = last_written(log);
+    for (std::size_t i = 0; i < session.steps.size(); ++i)
+        if (const SessionStep& step = session.steps[i]; step.state == State::running && !step.resumed)
+            last = std::max(last, step.began + watched.problems[i].progress.run.elapsed);
+    watched.elapsed = std::max(0.0, last - session.began);
     return watched;
 }
 
@@ -177,7 +189,7 @@ std::vector<std::string> session_lines(const WatchedSession& session, int column
     const auto places = told(session, static_cast<std::size_t>(std::max(rows - other_lines, 1)), wide ? 1 : width < narrow ? 5 : 3);
     for (const std::size_t place : places) {
         const WatchedProblem& problem = session.problems[place];
-        const std::string text = figures(problem);
+        const std::string text = figures(problem, session.state == WatchedSession::State::running);
         const std::string line = fmt::format("{:8} {}", shown_name(problem.state), problem.progress.problem);
         lines.push_back(wide && !text.empty() ? line + "  " + text : line);
         if (!wide && !text.empty()) lines.push_back("  " + text);
@@ -201,7 +213,8 @@ Json json_of(const WatchedSession& session) {
         const ProgressState& state = problem.progress;
         Json counts = Json::object();
         for (const auto& [status, count] : state.run.counts) counts[to_string(status)] = count;
-        const double left = problem.state == State::running ? seconds_left(state) : -1;
+        const bool going = session.state == WatchedSession::State::running && problem.state == State::running;
+        const double left = going ? seconds_left(state) : -1;
         problems.push_back({{"problem", state.problem},
                             {"state", name_of(problem.state)},
                             {"members", state.run.members},

@@ -25,7 +25,7 @@ struct WatchedSession {
     State state = State::running;
     std::string device;
     double seconds = 0;  ///< budget; 0: no bound
-    double elapsed = 0;
+    double elapsed = 0;  ///< until now, or until a run that is over was last seen
     std::vector<WatchedProblem> problems;
 };
 std::string name_of(WatchedSession::State state);

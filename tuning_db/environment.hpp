@@ -1,5 +1,8 @@
 #pragma once
 
+#include <unistd.h>
+
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -22,6 +25,13 @@ inline std::optional<int> environment_number(const char* name) {
     int number = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc() || number < 0) return std::nullopt;
     return number;
+}
+
+/// The name of this host, by which processes know whether they are on the same.
+inline std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
 }
 
 /// hone's folder among this user's files of one kind; empty when neither variable says where they

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "generator/error.hpp"
+#include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -157,9 +158,7 @@ std::optional<off_t> first_taken(int file, const fs::path& path, Bytes bytes) {
 constexpr off_t name_bytes = 128;
 
 void write_name(int file, off_t place) {
-    std::array<char, 65> host{};
-    gethostname(host.data(), host.size() - 1);
-    std::string name = fmt::format("process {} on {}", getpid(), host.data());
+    std::string name = fmt::format("process {} on {}", getpid(), host_name());
     name.resize(name_bytes, '\n');
     if (pwrite(file, name.data(), name.size(), place * name_bytes) < 0) errno = 0;
 }
@@ -262,6 +261,11 @@ void replace_files(const std::vector<FileContents>& files) {
     for (const FileContents& file : files) folders.insert(folder_of(file.path));
     for (const fs::path& folder : folders)
         if (!opened(folder, O_RDONLY | O_DIRECTORY).valid()) fail(folder, "the folder cannot be opened", room_remedy);
+    for (const FileContents& file : files) {
+        std::error_code none;
+        if (fs::is_other(fs::status(file.path, none)))
+            throw Error(file.path.string(), "it is a device, a pipe or a socket", "name a file, which may be replaced");
+    }
     std::vector<std::optional<std::string>> before(files.size());
     for (std::size_t i = 0; i + 1 < files.size(); ++i) {
         // What the last one replaces need not be put back.

@@ -23,7 +23,8 @@ void fill_standard_descriptors();
 
 /// Replaces a file so that a crash at any moment leaves the old or the new contents: temporary file
 /// in the same folder (`.<name>.tmp`, so that two writers of one file must exclude each other, see
-/// FolderLock), fsync, rename, fsync of the folder. Throws Error; the old file stays then.
+/// FolderLock), fsync, rename, fsync of the folder. Throws Error, also for a device or a pipe; what
+/// was there stays then.
 void replace_file(const std::filesystem::path& path, std::string_view contents);
 
 /// A file and what it shall hold.

@@ -24,7 +24,10 @@ Config parsed(const std::string& text) {
     for (std::string word; std::getline(stream, word, ',');) {
         const std::size_t at = word.find('=');
         if (at == std::string::npos) throw Error("--exchange", "\"" + word + "\" has no =", "use auto, usual, or NAME=VALUE,...");
-        assignments.push_back({word.substr(0, at), parse_value(word.substr(at + 1))});
+        const std::string name = word.substr(0, at);
+        if (std::any_of(assignments.begin(), assignments.end(), [&](const Assignment& earlier) { return earlier.name == name; }))
+            throw Error("--exchange", name + " is given twice", "give it one value");
+        assignments.push_back({name, parse_value(word.substr(at + 1))});
     }
     return Config(std::move(assignments));
 }
@@ -82,11 +85,16 @@ void add_exchange(CLI::App& app, ExchangeOptions& options) {
 
 void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backend& backend, const Database& database,
                      const std::filesystem::path& records, const ExchangedStep& step, const std::function<ExchangePeriod()>& run) {
-    if (ranks.size() == 1) return;
+    if (options.how.empty()) throw Error("--exchange", "it is empty", "use auto, usual, or NAME=VALUE,...");
     const bool is_asked = options.how != "auto" && options.how != "usual";
-    if (is_asked) ranks.set_exchange_settings(exchange_settings(parsed(options.how), "--exchange"));
-    if (!options.tune && options.how != "auto") return;
+    const ExchangeSettings asked = is_asked ? exchange_settings(parsed(options.how), "--exchange") : ExchangeSettings();
     if (options.tune && is_asked) throw Error("--tune-exchange", "--exchange says what to use", "leave one of them away");
+    if (ranks.size() == 1) {
+        if (options.tune) fmt::print("exchange: one rank exchanges nothing; start several, or name several devices\n");
+        return;
+    }
+    if (is_asked) ranks.set_exchange_settings(asked);
+    if (!options.tune && options.how != "auto") return;
     const Exchange about{.program = step.program, .link = link_name(ranks, backend), .ranks = ranks.size(), .config = {}};
     if (!options.tune) {
         const std::string key = looked_up(ranks, backend, database, step, about);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iostream>
 #include <sstream>
 #include <vector>
 
+#include "examples/options/command_line.hpp"
 #include "runtime/ceilings.hpp"
 #include "runtime/ranks/run_ranks.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
@@ -16,12 +18,9 @@ int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** arg
     return hone::run_ranks(program, [&](Communicator& ranks) {
         const std::vector<std::string> words(argv + 1, argv + argc);
         expect_same_on_all_ranks(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
-        try {
-            app.parse(argc, argv);
-        } catch (const CLI::ParseError& error) {
-            std::ostringstream silent;
-            return ranks.rank() == 0 ? app.exit(error) : app.exit(error, silent, silent);
-        }
+        std::ostringstream silent;
+        const bool first = ranks.rank() == 0;
+        if (const auto code = read_command_line(app, argc, argv, first ? std::cout : silent, first ? std::cerr : silent)) return *code;
         const auto devices = static_cast<int>(1 + std::count(device.begin(), device.end(), ','));
         if (ranks.size() > 1 || devices == 1) return run(ranks);
         int code = 0;

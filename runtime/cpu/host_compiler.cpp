@@ -1,11 +1,15 @@
 #include "runtime/cpu/host_compiler.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -21,6 +25,7 @@
 #include "runtime/process.hpp"
 #include "runtime/run_folder.hpp"
 #include "tuning_db/environment.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -53,34 +58,68 @@ std::string reason(const ProcessResult& result, const std::string& log) {
     return first_line(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1));
 }
 
-// Runs the compiler at `path` on the text, once. The outcome's code lies in memory only.
-CompileOutcome compile_once(const std::string& path, const std::vector<std::string>& options, const std::string& text, double timeout_seconds) {
-    const RunFolder folder;
-    const fs::path input = folder.path() / "kernel.cpp";
-    const fs::path output = folder.path() / "kernel.so";
+// One run of a compiler.
+struct Attempt {
     CompileOutcome outcome;
-    std::ofstream file(input, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) {
-        outcome.failure = fmt::format("the source could not be written to {}", input.string());
-        return outcome;
+    bool has_room = true;  // for temporary files; else neither the compiler nor the source is to blame
+};
+
+Attempt without_room(const std::string& reason) {
+    Attempt attempt;
+    attempt.outcome.failure = reason;
+    attempt.has_room = false;
+    return attempt;
+}
+
+// What compilers, assemblers and linkers end with where the disk or the user's part of it is full,
+// or an empty text.
+std::string full_disk(std::string_view log) {
+    for (const int error : {ENOSPC, EDQUOT})
+        if (const char* const words = std::strerror(error); log.find(words) != std::string_view::npos) return words;
+    return "";
+}
+
+// Runs the compiler at `path` on the text, once. The outcome's code lies in memory only.
+Attempt compile_in(const fs::path& folder, const std::string& path, const std::vector<std::string>& options, const std::string& text,
+                   double timeout_seconds) {
+    const fs::path input = folder / "kernel.cpp";
+    const fs::path output = folder / "kernel.so";
+    const auto full = [&](const std::string& reason) {
+        return without_room(fmt::format("temporary folder {}: {}; make room there, or set TMPDIR to another folder", folder.string(), reason));
+    };
+    {
+        const Descriptor file(open(input.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
+        if (!file.valid() || !write_all(file.get(), text)) return full(system_message(errno));
     }
+    Attempt attempt;
+    CompileOutcome& outcome = attempt.outcome;
     std::vector<std::string> arguments{path};
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.insert(arguments.end(), {input.string(), "-o", output.string()});
     // TMPDIR: what a killed compiler leaves behind goes with the folder. LC_ALL: its messages are
     // part of records, so in one language.
-    const ProcessResult result = run_process(arguments, timeout_seconds, {{"LC_ALL", "C"}, {"TMPDIR", folder.path().string()}});
+    const ProcessResult result = run_process(arguments, timeout_seconds, {{"LC_ALL", "C"}, {"TMPDIR", folder.string()}});
     outcome.code.seconds = result.seconds;
-    outcome.code.log = without(result.output, folder.path().string() + "/");
+    outcome.code.log = without(result.output, folder.string() + "/");
     std::optional<std::string> binary = result.ok() ? read_file(output) : std::nullopt;
     outcome.ok = binary && !binary->empty();
     if (outcome.ok)
         outcome.code.binary = std::move(*binary);
+    else if (const std::string words = full_disk(result.output); !words.empty())
+        return full(words);
     else
         outcome.failure = reason(result, outcome.code.log);
-    return outcome;
+    return attempt;
+}
+
+Attempt compile_once(const std::string& path, const std::vector<std::string>& options, const std::string& text, double timeout_seconds) {
+    std::optional<RunFolder> folder;
+    try {
+        folder.emplace();
+    } catch (const Error& error) {
+        return without_room(error.what());
+    }
+    return compile_in(folder->path(), path, options, text, timeout_seconds);
 }
 
 // What -march=native means here.
@@ -130,15 +169,24 @@ KernelSource probe() {
     return source;
 }
 
-// Why the compiler at `path` cannot make kernels, in one line; empty when it can.
-std::string failed_probe(const std::string& path) {
+// What is known of a compiler after it was tried.
+struct Trial {
+    std::string version;   // when it serves
+    std::string failure;   // else: why it cannot make kernels, in one line
+    bool has_room = true;  // else nothing is known of it
+};
+
+// Whether the compiler at `path` makes kernels.
+Trial probed(const std::string& path, const std::string& version) {
+    const auto fails = [&](const std::string& why) { return Trial{version, fmt::format("{}: {}", version, why)}; };
     constexpr double patience_seconds = 20;  // a fifth of a second where nothing else runs
-    const CompileOutcome outcome = compile_once(path, host_compiler_options(), with_entry_table(probe()), patience_seconds);
-    if (!outcome.ok) return outcome.failure;
+    const auto [outcome, has_room] = compile_once(path, host_compiler_options(), with_entry_table(probe()), patience_seconds);
+    if (!has_room) return {version, outcome.failure, false};
+    if (!outcome.ok) return fails(outcome.failure);
     const MemoryFile file(outcome.code.binary);
     std::string reason;
     const HostObject object(file.path(), reason);
-    if (!object) return "what it compiles cannot be loaded: " + reason;
+    if (!object) return fails("what it compiles cannot be loaded: " + reason);
     constexpr int count = 1000;  // more than any number of lanes; all threads have some
     std::vector<double> x(count);
     std::vector<double> y(count);
@@ -150,15 +198,9 @@ std::string failed_probe(const std::string& path) {
     std::array<void*, 4> arguments{&x_pointer, &y_pointer, &first, &last};
     object.launch(0, arguments.data());
     for (std::size_t i = 0; i < x.size(); ++i)
-        if (y[i] != 2 * x[i] + 1) return fmt::format("what it compiles computes wrong values: {} in place of {}", y[i], 2 * x[i] + 1);
-    return {};
+        if (y[i] != 2 * x[i] + 1) return fails(fmt::format("what it compiles computes wrong values: {} in place of {}", y[i], 2 * x[i] + 1));
+    return {version, ""};
 }
-
-// What is known of a compiler after it was tried.
-struct Trial {
-    std::string version;  // when it serves
-    std::string failure;  // else
-};
 
 // What this process tried, by what a compiler is: one that hangs is waited for once, however many
 // backends it makes.
@@ -197,11 +239,11 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
     constexpr double patience_seconds = 20;
     const ProcessResult result = run_process({path, "--version"}, patience_seconds, {{"LC_ALL", "C"}});
     Trial trial{first_line(result.output), ""};
-    if (!result.ok() || trial.version.empty()) {
+    if (!result.ok() || trial.version.empty())
         trial.failure = "it does not tell its version: " + (result.ok() ? "it says nothing" : result.failure());
-    } else if (const std::string failure = failed_probe(path); !failure.empty()) {
-        trial.failure = fmt::format("{}: {}", trial.version, failure);
-    }
+    else
+        trial = probed(path, trial.version);
+    if (!trial.has_room) return trial;
     tried.add(key, trial);
     if (trial.failure.empty() && cache != nullptr) cache->write(key, trial.version);
     return trial;
@@ -272,8 +314,8 @@ class HostCompilerRunner : public Compiler {
             const std::vector<std::string> headers = headers_.options_for(text, timeout_seconds_);
             with_headers.insert(with_headers.end(), headers.begin(), headers.end());
         }
-        CompileOutcome outcome = compile_once(host_.path, with_headers, text, timeout_seconds_);
-        if (!outcome.ok && with_headers.size() > options_.size()) outcome = compile_once(host_.path, options_, text, timeout_seconds_);
+        CompileOutcome outcome = compile_once(host_.path, with_headers, text, timeout_seconds_).outcome;
+        if (!outcome.ok && with_headers.size() > options_.size()) outcome = compile_once(host_.path, options_, text, timeout_seconds_).outcome;
         return outcome;
     }
 
@@ -325,6 +367,7 @@ std::string building_compiler() {
 
 HostCompiler find_host_compiler(const DiskCache* cache, const std::string& builder) {
     HostCompiler compiler;
+    bool has_room = true;
     const auto serves = [&](const std::string& name, std::string& failure) {
         const std::string path = find_program(name);
         Trial trial;
@@ -333,6 +376,7 @@ HostCompiler find_host_compiler(const DiskCache* cache, const std::string& build
         else
             trial = try_compiler(path, cache);
         failure = std::move(trial.failure);
+        has_room = trial.has_room;
         if (!failure.empty()) return false;
         compiler.path = path;
         compiler.version = std::move(trial.version);
@@ -341,8 +385,10 @@ HostCompiler find_host_compiler(const DiskCache* cache, const std::string& build
     std::string failure;
     if (const std::string chosen = environment_variable("HONE_CXX"); !chosen.empty()) {
         if (!serves(chosen, failure))
-            compiler.missing =
-                fmt::format("HONE_CXX is \"{}\", which compiles no kernels: {}; set it to a C++ compiler ({}), or unset it", chosen, failure, oldest);
+            compiler.missing = !has_room
+                                   ? failure
+                                   : fmt::format("HONE_CXX is \"{}\", which compiles no kernels: {}; set it to a C++ compiler ({}), or unset it",
+                                                 chosen, failure, oldest);
         return compiler;
     }
     const std::string preferred = environment_variable("CXX");
@@ -354,6 +400,10 @@ HostCompiler find_host_compiler(const DiskCache* cache, const std::string& build
         if (std::find(tried.begin(), tried.end(), path) != tried.end()) continue;
         tried.push_back(path);
         if (serves(name, failure)) return compiler;
+        if (!has_room) {
+            compiler.missing = failure;
+            return compiler;
+        }
         compiler.passed_over.push_back(fmt::format("{}{}: {}", name == preferred ? "CXX=" : "", path.empty() ? name : path, failure));
     }
     compiler.missing = compiler.passed_over.empty()

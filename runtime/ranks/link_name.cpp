@@ -11,7 +11,7 @@
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/ranks/device_mail.hpp"
 #include "runtime/ranks/nccl_ranks.hpp"
-#include "runtime/ranks/rank_place.hpp"
+#include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -19,8 +19,11 @@ double work_of(const MeshItems& items, std::size_t item) {
     return items.work.empty() ? 1.0 : items.work[item];
 }
 
-void check(const MeshItems& items, std::span<const double> speeds) {
+void check(const MeshItems& items, std::span<const double> speeds, Cutter cutter) {
     const std::string where = "sharing a mesh among ranks";
+    if (cutter == Cutter::metis && !has_metis())
+        throw Error(where + " by METIS", "hone was built without it",
+                    "install it (Debian, Ubuntu: apt install libmetis-dev) and build hone anew, or use bisection");
     const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
     if (speeds.empty() || !std::all_of(speeds.begin(), speeds.end(), positive))
         throw Error(where, fmt::format("speeds of {} ranks, not all of them positive", speeds.size()), "give each rank a positive one");
@@ -126,9 +129,9 @@ std::vector<int> by_metis(const MeshItems& items, std::span<const double> speeds
     return {part.begin(), part.end()};
 }
 #else
+// Nobody gets here.
 std::vector<int> by_metis(const MeshItems&, std::span<const double>) {
-    throw Error("sharing a mesh by METIS", "hone was built without it",
-                "install it (Debian, Ubuntu: apt install libmetis-dev) and build hone anew, or use bisection");
+    return {};
 }
 #endif
 
@@ -150,7 +153,7 @@ bool has_metis() {
 }
 
 std::vector<int> partition_items(const MeshItems& items, std::span<const double> speeds, Cutter cutter) {
-    check(items, speeds);
+    check(items, speeds, cutter);
     const bool asks_metis = cutter == Cutter::metis || (cutter == Cutter::best && has_metis() && !items.starts.empty());
     if (asks_metis && speeds.size() > 1 && !items.starts.empty() && worth_metis(items, speeds))
         if (std::vector<int> ranks = by_metis(items, speeds); !ranks.empty()) return ranks;
@@ -162,7 +165,7 @@ std::vector<int> partition_items(Communicator& communicator, const MeshItems& it
     communicator.all_gather({&own_speed, 1}, equal_counts(communicator, 1), speeds);
     std::vector<int> ranks(items.size());
     // What rank 0 would refuse all refuse: none is left waiting for it.
-    check(items, speeds);
+    check(items, speeds, cutter);
     if (communicator.rank() == 0) ranks = partition_items(items, speeds, cutter);
     communicator.broadcast(std::as_writable_bytes(std::span(ranks)), 0);
     return ranks;

@@ -58,10 +58,4 @@ RankPlace rank_place() {
     return {};
 }
 
-std::string host_name() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
 }  // namespace hone::inline v0_1

@@ -18,7 +18,4 @@ struct RankPlace {
 /// rank and how many there are; one whose variables make no sense counts as none.
 RankPlace rank_place();
 
-/// Of this host, by which processes know whether they are on the same.
-std::string host_name();
-
 }  // namespace hone::inline v0_1

@@ -149,7 +149,7 @@ TEST_P(Library, RefusesWrongArraysAndRanges) {
     }
 }
 
-TEST_P(Library, NamesAnArrayThatIsNullOrMisaligned) {
+TEST_P(Library, NamesAnArrayThatIsNullMisalignedOrOverlapsAnother) {
     KernelLibrary library(backend(), Database(families_), families_, collect());
     const Problem problem = families_.parse_problem("axpy n=100");
     const auto kernel = library.kernel(problem);
@@ -167,6 +167,8 @@ TEST_P(Library, NamesAnArrayThatIsNullOrMisaligned) {
     EXPECT_NE(refusal(nullptr).find("array 1 (y) of axpy"), std::string::npos) << refusal(nullptr);
     EXPECT_NE(refusal(nullptr).find("null"), std::string::npos) << refusal(nullptr);
     EXPECT_NE(refusal(static_cast<char*>(arrays[1]) + 1).find("array 1 (y)"), std::string::npos);
+    EXPECT_NE(refusal(arrays[0]).find("array 1 (y) of axpy n=100: it overlaps array 0 (x)"), std::string::npos) << refusal(arrays[0]);
+    EXPECT_NE(refusal(static_cast<char*>(arrays[0]) + 16).find("it overlaps array 0 (x)"), std::string::npos) << "in part";
     const bool cuda = backend().device().fingerprint.target == Target::cuda;
     EXPECT_EQ(refusal(static_cast<char*>(arrays[1]) + sizeof(float)).find("no multiple of 16 bytes") != std::string::npos, cuda) << "vectors";
     EXPECT_TRUE(vectors.as_expected()) << "a refused binding must not run";

@@ -234,6 +234,11 @@ TEST(Commands, EmptyDatabaseIsAnAnswerWithoutResult) {
     const Answer shown = ask({"show", "--db", empty, "--json"});
     EXPECT_EQ(shown.code, Exit::nothing);
     EXPECT_TRUE(Json::parse(shown.out)["devices"].empty());
+    for (const char* line : {"plot rate", "plot convergence", "plot energy", "plot greenup", "explain csr_spmv"}) {
+        const Answer answer = ask(with(line, "--db " + empty));
+        EXPECT_EQ(answer.code, Exit::nothing) << line << "\n" << answer.error;
+        EXPECT_EQ(answer.out, "") << line;
+    }
     // No record of a processor ships for this family.
     const Answer found = ask(with("lookup", "dg_rk equation=maxwell_3d order=3 precision=f32 elements=1000 --device cpu --json"));
     EXPECT_EQ(found.code, Exit::nothing);

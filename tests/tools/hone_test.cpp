@@ -84,6 +84,10 @@ TEST(SlowHone, CompilesAndKeepsTheCode) {
     const HoneRun first(with({"compile", "--target", "cpu", "--json", "--output", file.string()}, problem));
     ASSERT_EQ(first.code, 0) << first.error;
     EXPECT_EQ(Json::parse(first.out)["kernels"][0]["from_cache"], false);
+    const HoneRun nowhere(with({"compile", "--target", "cpu", "--json", "--output", (own.folder.path() / "absent" / "kernel.so").string()}, problem));
+    EXPECT_EQ(nowhere.code, 2);
+    EXPECT_EQ(nowhere.out, "");
+    EXPECT_THAT(nowhere.error, HasSubstr("No such file or directory (ENOENT)"));
     EXPECT_EQ(std::filesystem::file_size(file), Json::parse(first.out)["kernels"][0]["code_bytes"]);
     EXPECT_EQ(Json::parse(HoneRun(with({"compile", "--target", "cpu", "--json"}, problem)).out)["kernels"][0]["from_cache"], true);
 }
@@ -331,10 +335,12 @@ TEST(Hone, NoEvaluationsAtAllIsAMistake) {
 
 // Set for the whole process: OpenMP reads them when the hone command starts.
 TEST(HoneProcessors, AreTheSameUnderABindingOfOpenMp) {
+    // Where something limits them, as a launcher's binding does, that follows.
     const auto seen = [] {
         const Json document = Json::parse(HoneRun({"doctor", "--json"}).out);
         for (const auto& finding : document["findings"])
-            if (finding["what"] == "processors") return finding["detail"].get<std::string>();
+            if (const auto detail = finding["detail"].get<std::string>(); finding["what"] == "processors")
+                return detail.substr(0, detail.find("; limited by"));
         return std::string("nothing");
     };
     const std::string unbound = seen();

@@ -127,6 +127,35 @@ TEST_F(SessionView, KnowsARunThatWasKilledFromOneThatEnded) {
     EXPECT_EQ(ask({"watch", file.string()}).code, Exit::wrong_input);
 }
 
+TEST_F(SessionView, TimeOfARunThatIsOverStandsStill) {
+    for (const bool killed : {false, true}) {
+        fs::path file;
+        {
+            SessionLog log(folder_, plan_);
+            write(log);
+            if (!killed) {
+                log.end(1, SessionStep::State::done, "1.00 ms a step");
+                log.done(false);
+            }
+            file = log.file();
+        }
+        const std::string text = read_file(file, 1 << 20);
+        const std::size_t at = text.find("\"at\": ") + 6;
+        std::string earlier = text;
+        earlier.replace(at, text.find(',', at) - at, fmt::format("{:.0f}", unix_seconds() - 1000));
+        replace_file(file, earlier);
+        fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::seconds(900));
+        const WatchedSession session = watched_session(file, known_families());
+        ASSERT_EQ(session.state, killed ? WatchedSession::State::killed : WatchedSession::State::finished);
+        // The killed run began its second problem just now, by its log, and tried for three seconds.
+        EXPECT_NEAR(session.elapsed, killed ? 1003 : 100, 2);
+        const Json document = json_of(session);
+        EXPECT_NEAR(document["elapsed"].get<double>(), session.elapsed, 1e-6);
+        EXPECT_TRUE(document["problems"][1]["seconds_left"].is_null());
+        fs::remove(file);
+    }
+}
+
 TEST_F(SessionView, SaysSoWhereNothingRan) {
     const test::Answer answer = ask({"watch", "--db", folder_.string()});
     EXPECT_EQ(answer.code, Exit::nothing);

@@ -70,6 +70,8 @@ TEST(FileStore, APipeIsRefusedAndNotWaitedFor) {
     const test::TemporaryFolder folder;
     ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
     EXPECT_THROW(read_file(folder.path() / "pipe", 5), Error);
+    EXPECT_THROW(replace_file(folder.path() / "pipe", "x"), Error);
+    EXPECT_TRUE(std::filesystem::is_fifo(folder.path() / "pipe")) << "root may replace /dev/null, too";
 }
 
 TEST(FileStore, SeveralFilesAreReplacedOrNone) {

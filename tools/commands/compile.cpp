@@ -1,5 +1,4 @@
 #include <atomic>
-#include <fstream>
 #include <thread>
 
 #include "generator/families.hpp"
@@ -13,6 +12,7 @@
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::tools {
 namespace compile {
@@ -102,12 +102,6 @@ void print_text(const Job& job, const Settings& settings, Console& console) {
     }
 }
 
-void write_binary(const std::string& path, const CompiledCode& code) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(code.binary.data(), static_cast<std::streamsize>(code.binary.size()));
-    if (!file.flush()) throw Error("--output", fmt::format("{} cannot be written", path), "name a file in a folder that you may write to");
-}
-
 Json document_of(const CompiledAhead& batch) {
     return {{"problem", batch.problem}, {"members", batch.members}, {"compiled", batch.compiled},
             {"cached", batch.cached},   {"refused", batch.refused}, {"compile_seconds", batch.compile_seconds}};
@@ -155,6 +149,7 @@ Exit compile(const Settings& settings, Console& console) {
     compile_all(jobs, *compiler);
 
     const bool all = std::all_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.outcome.ok; });
+    if (all && !settings.output.empty()) replace_file(settings.output, jobs.front().outcome.code.binary);
     Json kernels = Json::array();
     if (!settings.json) console.print("{} for {}{}\n", compiler->version(), choice.name, settings.report ? "\n" : "");
     for (const auto& job : jobs) {
@@ -164,7 +159,6 @@ Exit compile(const Settings& settings, Console& console) {
             print_text(job, settings, console);
     }
     if (settings.json) print(console, Json{{"device", json_of(choice)}, {"compiler", compiler->version()}, {"kernels", std::move(kernels)}});
-    if (all && !settings.output.empty()) write_binary(settings.output, jobs.front().outcome.code);
     return all ? Exit::ok : Exit::nothing;
 }
 

@@ -146,10 +146,10 @@ Subject subject_of(const Settings& settings, Console& console) {
     } else {
         file = find_journal(settings, folders);
         if (!file)
-            throw Error("explain",
-                        fmt::format("there is no result of {}, and no journal, in {}", fmt::join(settings.words, " "),
-                                    database_places(settings.database, settings.device_file)),
-                        "'hone show' lists results, 'hone tune' makes them");
+            throw NothingError("explain",
+                               fmt::format("there is no result of {}, and no journal, in {}", fmt::join(settings.words, " "),
+                                           database_places(settings.database, settings.device_file)),
+                               "'hone show' lists results, 'hone tune' makes them");
     }
     const std::string search = "the search (candidates, failures, what mattered): ";
     if (!file) {

@@ -42,7 +42,7 @@ std::vector<Record> all_records(const Settings& settings, Console& console) {
         const bool device = settings.as.empty() || record.device.name == settings.as || device_key(record.device) == settings.as;
         return !device || !filter.matches(record.problem);
     });
-    if (all.empty()) throw Error("plot", "there are no such results", "'hone show' lists what there is");
+    if (all.empty()) throw NothingError("plot", "there are no such results", "'hone show' lists what there is");
     return all;
 }
 
@@ -53,7 +53,7 @@ std::vector<Record> records_of(const Settings& settings, Console& console) {
     std::set<std::string> devices;
     for (const Record& record : records) devices.insert(device_key(record.device));
     if (devices.size() > 1) throw Error("plot", fmt::format("there are results of {}", fmt::join(devices, ", ")), "choose one with --as MODEL");
-    if (records.empty()) throw Error("plot", "there are no such results", "'hone show' lists what there is");
+    if (records.empty()) throw NothingError("plot", "there are no such results", "'hone show' lists what there is");
     return records;
 }
 
@@ -76,8 +76,8 @@ std::vector<JournalText> journals_of(const Settings& settings, Console& console)
         }
     }
     if (journals.empty())
-        throw Error("plot", "there are no such journals in " + (folder / "journals").string(),
-                    "'hone tune' keeps one of every search; --journal FILE names another");
+        throw NothingError("plot", "there are no such journals in " + (folder / "journals").string(),
+                           "'hone tune' keeps one of every search; --journal FILE names another");
     return journals;
 }
 

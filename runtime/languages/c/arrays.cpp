@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "generator/overlap.hpp"
+
 namespace hone::inline v0_1::languages {
 namespace {
 
@@ -59,11 +61,6 @@ struct Argument {
     }
 };
 
-struct Stretch {
-    const char* begin;
-    const char* end;
-};
-
 }  // namespace
 
 hone_place place_of(Target target) {
@@ -99,21 +96,17 @@ BoundArrays checked_arrays(const char* function, const OpenSession& session, con
     }
     given(function, arrays, "arrays");
     BoundArrays bound;
-    std::vector<Stretch> stretches;
+    std::vector<const void*> addresses;
     const auto where = [&](std::size_t i) { return fmt::format("{}, array {} ({}) of {}", function, i, source.arrays[i].name, problem.key()); };
     for (std::size_t i = 0; i < source.arrays.size(); ++i) {
         const ArraySpec& spec = source.arrays[i];
         Argument{session, source, spec, where(i)}.check(arrays[i]);
         bound.add(arrays[i].data, fmt::format("array {} ({}) of {}", i, spec.name, problem.key()), session.freed_flag_of(arrays[i].data));
-        const auto* const begin = static_cast<const char*>(arrays[i].data);
-        stretches.push_back({begin, begin + hone::bytes_of(spec, source.precision)});
-        for (std::size_t j = 0; j < i; ++j) {
-            const bool written = spec.access != Access::in || source.arrays[j].access != Access::in;
-            if (written && stretches[i].begin < stretches[j].end && stretches[j].begin < stretches[i].end)
-                throw Refusal(HONE_BAD_ARGUMENT, where(i),
-                              fmt::format("it overlaps array {} ({}), and one of them is written", j, source.arrays[j].name),
-                              "give each memory of its own");
-        }
+        addresses.push_back(arrays[i].data);
+        if (const auto other = overlapped_array(source, addresses, i))
+            throw Refusal(HONE_BAD_ARGUMENT, where(i),
+                          fmt::format("it overlaps array {} ({}), and one of them is written", *other, source.arrays[*other].name),
+                          "give each memory of its own");
     }
     return bound;
 }

@@ -81,6 +81,8 @@ TEST_F(ConcurrentExchangeOptions, RecordsOfTunablesThatAreNotKnownAreLeftAlone) 
 TEST_F(ConcurrentExchangeOptions, RefusesWhatDoesNotFit) {
     EXPECT_THAT(refusal_of({.how = "fast"}), HasSubstr("\"fast\" has no ="));
     EXPECT_THAT(refusal_of({.how = "edges=nowhere"}), HasSubstr("\"nowhere\" is no place for edges"));
+    EXPECT_THAT(refusal_of({.how = ""}), HasSubstr("it is empty"));
+    EXPECT_THAT(refusal_of({.how = "edges=before,edges=ahead"}), HasSubstr("edges is given twice"));
     EXPECT_THAT(refusal_of({.how = "edges=before", .tune = true}), HasSubstr("--exchange says what to use"));
 }
 

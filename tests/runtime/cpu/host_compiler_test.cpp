@@ -276,6 +276,31 @@ TEST_F(HostCompilerTest, WhatItCompilesMustLoadAndComputeWhatItShould) {
     EXPECT_NE(find_host_compiler(nullptr).missing.find("wrong values: 4 in place of 3"), std::string::npos) << find_host_compiler(nullptr).missing;
 }
 
+// As compilers end where TMPDIR is full: they are not to blame, and are asked again.
+TEST_F(HostCompilerTest, FullTemporaryFolderIsToldAsSuch) {
+    const fs::path places = folder_.path() / "programs", script = places / "c++";
+    const std::string version = "[ \"$1\" = --version ] && { echo fake 2; exit; }\n";
+    const EnvironmentVariable path("PATH", places.string() + ":" + std::getenv("PATH"));
+    const EnvironmentVariable preferred("CXX", std::nullopt);
+    for (const std::optional<std::string>& chosen : {std::optional(script.string()), std::optional<std::string>()}) {
+        const EnvironmentVariable variable("HONE_CXX", chosen);
+        write_script(script, version + "echo 'kernel.s: error: No space left on device'; exit 1");
+        const HostCompiler full = find_host_compiler(nullptr, script.string());
+        EXPECT_EQ(full.path, "");
+        EXPECT_EQ(full.missing.find("temporary folder " + fs::temp_directory_path().string()), 0U) << full.missing;
+        EXPECT_NE(full.missing.find("No space left on device; make room there, or set TMPDIR"), std::string::npos) << full.missing;
+        write_script(script, "[ \"$1\" = --version ] && { echo fake 2; exit; }\nexec " + shell_word(real_) + " \"$@\"");
+        EXPECT_EQ(find_host_compiler(nullptr, script.string()).path, script.string());
+    }
+    write_script(script, "[ \"$1\" = --version ] && { echo fake 3; exit; }\nexec " + shell_word(real_) + " \"$@\"");
+    const EnvironmentVariable variable("HONE_CXX", script.string());
+    DiskCache cache(folder_.path() / "cache of a full disk");
+    const auto compiler = make_host_compiler(cache);
+    ASSERT_EQ(compiler->missing(), "");
+    write_script(script, version + "echo 'kernel.s: error: No space left on device'; exit 1");
+    EXPECT_NE(compiler->compile(map_source("x[i]")).failure.find("set TMPDIR"), std::string::npos);
+}
+
 TEST(HostCompiler, NoneAtAllIsAnAnswerWithARemedy) {
     const TemporaryFolder folder;
     DiskCache cache(folder.path() / "cache");
