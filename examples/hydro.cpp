@@ -58,7 +58,7 @@ struct Options {
     Balancing balancing;
     std::string energy_file, chart_file;
     std::vector<int> zones;
-    int dimension = 2, order = 2, refine = 0;
+    int dimension = 2, order = 2, refine = 0, recorded = MassSettings{}.recorded;
     double time = 0, blast = 0, tune = 0;
     std::optional<double> share;
     RunSettings run;
@@ -137,15 +137,19 @@ void declare_kernels(CLI::App& app, Options& o) {
     app.add_option(
            "--mass", o.mass,
            "how conjugate gradients multiply with the mass matrix: elements: axis by axis, without a matrix; rows: with the assembled one; best: "
-           "rows at order 1 and on small meshes of order 2 in two dimensions")
+           "rows at order 1 and on small meshes of order 2 in two dimensions; tuned: what takes less time by this device's tuned results")
         ->capture_default_str()
-        ->check(CLI::IsMember({"best", "elements", "rows"}));
+        ->check(CLI::IsMember({"best", "tuned", "elements", "rows"}));
     app.add_option(
            "--vector-updates", o.vector_updates,
            "of conjugate gradients on a GPU: fused: residual and direction in one launch; cooperative: which the driver knows for one whose blocks "
            "wait for each other; separate: in two launches; to the same digits")
         ->capture_default_str()
         ->check(CLI::IsMember({"fused", "cooperative", "separate"}));
+    app.add_option("--graph-iterations", o.recorded,
+                   "of conjugate gradients that a GPU queues at once, as a CUDA graph; 0: launch by launch; to the same digits")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1000));
 }
 
 // What a run is about, the same on all ranks.
@@ -196,13 +200,19 @@ std::vector<Machine> machines_of(const Options& options, const Communicator& ran
     return machines;
 }
 
+MassForm other_form(MassForm form) {
+    return form == MassForm::rows ? MassForm::elements : MassForm::rows;
+}
+
 void tune_if_asked(const Options& options, const std::vector<Machine>& machines, const Discretisation& of) {
     if (options.tune <= 0) return;
     const TimeScheme scheme = options.run.scheme;
     const Assembly assembly = parse_assembly(options.assembly);
+    std::vector<hone::Problem> of_first = problems_to_tune(of, scheme, assembly, options.run.mass);
+    if (options.mass == "tuned") of_first.push_back(product_problem(of.velocity_mass, other_form(usual_mass_form(of.velocity_mass))));
     for (std::size_t i = 0; i < machines.size(); ++i)
-        tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly, options.run.mass) : zone_problems(of, scheme, assembly),
-                   hone::own_records(options.records), options.tune / static_cast<double>(machines.size()), tell_tuned);
+        tune_first(*machines[i].backend, i == 0 ? of_first : zone_problems(of, scheme, assembly), hone::own_records(options.records),
+                   options.tune / static_cast<double>(machines.size()), tell_tuned);
 }
 
 // The share that the database has for this very problem, with the configurations that it is about.
@@ -280,7 +290,8 @@ KernelOperator::Settings operator_settings(const Options& options) {
                                       .tolerance = options.run.tolerance,
                                       .assembly = parse_assembly(options.assembly),
                                       .mass = options.run.mass,
-                                      .updates = parse_vector_updates(options.vector_updates)};
+                                      .updates = parse_vector_updates(options.vector_updates),
+                                      .recorded = options.recorded};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
     return settings;
 }
@@ -291,6 +302,7 @@ RunResult run_kernels(Options& options, const Discretisation& of, const Communic
     tune_if_asked(options, machines, of);
     const auto database = hone::known_records(hone::built_in_families(), options.records);
     for (Machine& machine : machines) machine.look_up_in(database);
+    if (options.mass == "tuned") options.run.mass = tuned_mass_form(database, machines[0].side(), of.velocity_mass);
     KernelOperator::Settings settings = operator_settings(options);
     if (machines.size() > 1) {
         settings.partner = {.backend = machines[1].backend.get(), .library = machines[1].library.get(), .share = options.share};
@@ -369,15 +381,12 @@ hone::Problem problem_of_whole(const Options& options, const ZonePart& part) {
 // for.
 std::unique_ptr<KernelOperator> make_operator(const Options& options, const Machine& machine, const ZonePart& part,
                                               const KernelOperator::Settings& settings, bool chooses) {
-    std::unique_ptr<KernelOperator> on;
-    const auto renew = [&] {
-        if (on != nullptr) return on->renew_exchanges();
-        on = std::make_unique<KernelOperator>(*machine.backend, *machine.library, part.here(), options.run.scheme, settings);
-    };
     StepTimer timer(part.ranks(), *machine.backend);
-    const auto run = [&] {
-        renew();
-        Stepper stepper(*on, options.run.scheme, part.here().first);
+    bool measured = false;
+    const auto make = [&] { return std::make_unique<KernelOperator>(*machine.backend, *machine.library, part.here(), options.run.scheme, settings); };
+    const auto measure = [&](KernelOperator& on) {
+        measured = true;
+        Stepper stepper(on, options.run.scheme, part.here().first);
         const auto take = [&](int steps) {
             return seconds_together(part.ranks(), *machine.backend, [&] {
                 for (int step = 0; step < steps; ++step) stepper.step(std::numeric_limits<double>::max());
@@ -385,14 +394,14 @@ std::unique_ptr<KernelOperator> make_operator(const Options& options, const Mach
         };
         return timer(take, [&] { return stepper.clock().dt; });
     };
-    if (chooses) {
+    const auto choose = [&](const auto& run) {
+        if (!chooses) return;
         ExchangedStep step{"hydro", problem_of_whole(options, part), {}};
         step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
         choose_exchange(options.exchange, part.ranks(), *machine.backend, machine.library->database(), options.records, step, run);
-        on.reset();  // its state is that of a run which went on
-    }
-    renew();
-    return on;
+    };
+    auto on = solver_with_exchange(make, choose, measure);
+    return measured ? make() : std::move(on);  // the state of one that measured is that of a run which went on
 }
 
 // A rank's part of the mesh, on a device of its own. What is known of places is checked by runs on
@@ -401,6 +410,7 @@ int run_part(Options& options, const Case& about, Communicator& ranks) {
     if (options.corner_force == "reference")
         throw hone::Error("--corner-force reference", fmt::format("there are {} ranks", ranks.size()), "start one, or use kernels");
     if (options.share) throw hone::Error("--share", "there are several ranks", "give them parts by --speeds");
+    if (options.mass == "tuned") throw hone::Error("--mass tuned", "there are several ranks", "name rows or elements, the same for all");
     hone::DiskCache cache(hone::DiskCache::default_folder());
     std::vector<Machine> machines = machines_of(options, ranks, cache);
     Machine& machine = machines.front();
@@ -448,7 +458,7 @@ int run_part(Options& options, const Case& about, Communicator& ranks) {
 
 int run_rank(Options options, Communicator& ranks) {
     options.run.scheme = parse_scheme(options.scheme);
-    if (options.mass != "best") options.run.mass = parse_mass_form(options.mass);
+    if (options.mass != "best" && options.mass != "tuned") options.run.mass = parse_mass_form(options.mass);
     Case about = make_case(options);
     options.run.time = options.time > 0 ? options.time : about.problem.time;
     return ranks.size() == 1 ? run_alone(options, std::move(about), ranks) : run_part(options, about, ranks);

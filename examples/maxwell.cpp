@@ -371,36 +371,33 @@ void print_beginning(const Options& options, const WavePart& part, const Machine
 std::unique_ptr<WaveSolver> make_solver(const Options& options, const Machine& machine, hone::KernelLibrary& library, const WavePart& part,
                                         StageForm form, const std::map<std::string, std::string>& configurations,
                                         const Discretisation::Solution& first, bool chooses) {
-    std::unique_ptr<WaveSolver> solver;
-    const auto renew = [&] {
-        if (solver != nullptr) return solver->renew_exchanges();
-        solver = std::make_unique<WaveSolver>(*machine.backend, library, part, precision_of(options), form, configurations, options.arithmetic);
-    };
     StepTimer timer(machine.ranks, *machine.backend);
     std::vector<double> fields;
-    const auto run = [&] {
-        renew();
+    const auto make = [&] {
+        return std::make_unique<WaveSolver>(*machine.backend, library, part, precision_of(options), form, configurations, options.arithmetic);
+    };
+    const auto measure = [&](WaveSolver& solver) {
         if (fields.empty()) fields = part.here().interpolated(first, 0);
-        solver->set_fields(fields);
-        solver->set_step(planned_steps(part.here(), options.run).second);
+        solver.set_fields(fields);
+        solver.set_step(planned_steps(part.here(), options.run).second);
         const auto take = [&](int steps) {
             return seconds_together(machine.ranks, *machine.backend, [&] {
-                for (int step = 0; step < steps; ++step) solver->step();
+                for (int step = 0; step < steps; ++step) solver.step();
             });
         };
         return timer(take, [&] {
-            const std::vector<double> after = solver->fields();
+            const std::vector<double> after = solver.fields();
             return std::accumulate(after.begin(), after.end(), 0.0);
         });
     };
-    if (chooses) {
+    const auto choose = [&](const auto& run) {
+        if (!chooses) return;
         const hone::Problem problem = stage_problems(part.here(), precision_of(options), form, options.arithmetic, part.whole()).front();
         ExchangedStep step{"maxwell", problem, {}};
         step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
         choose_exchange(options.exchange, machine.ranks, *machine.backend, library.database(), machine.records, step, run);
-    }
-    renew();
-    return solver;
+    };
+    return solver_with_exchange(make, choose, measure);
 }
 
 int run(Options options, const Machine& machine, const Case& of, int order) {

@@ -182,16 +182,13 @@ void write_files(const Run& run, const SmoothedGrid& grid) {
 // asked for.
 std::unique_ptr<Multigrid> make_multigrid(const Run& run, const hone::Database& database, const std::string& stencil) {
     const Options& options = run.options;
-    std::unique_ptr<Multigrid> multigrid;
-    const auto renew = [&] {
-        if (multigrid != nullptr) return multigrid->renew_exchanges();
-        multigrid = std::make_unique<Multigrid>(run.ranks, run.backend, run.library, options.operator_name, options.size, stencil, run.precision(),
-                                                options.settings);
-    };
     StepTimer timer(run.ranks, run.backend);
-    const auto measure = [&] {
-        renew();
-        SmoothedGrid& grid = multigrid->finest();
+    const auto make = [&] {
+        return std::make_unique<Multigrid>(run.ranks, run.backend, run.library, options.operator_name, options.size, stencil, run.precision(),
+                                           options.settings);
+    };
+    const auto measure = [&](Multigrid& multigrid) {
+        SmoothedGrid& grid = multigrid.finest();
         grid.clear_u();
         grid.set_source();
         const auto take = [&](int sweeps) {
@@ -207,8 +204,8 @@ std::unique_ptr<Multigrid> make_multigrid(const Run& run, const hone::Database& 
                        {}};
     step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::serial};
     step.space.depth = {1, 2, 4, 8};
-    choose_exchange(options.exchange, run.ranks, run.backend, database, options.records, step, measure);
-    renew();
+    const auto choose = [&](const auto& runs) { choose_exchange(options.exchange, run.ranks, run.backend, database, options.records, step, runs); };
+    auto multigrid = solver_with_exchange(make, choose, measure);
     multigrid->finest().clear_u();
     return multigrid;
 }

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,17 +27,19 @@
 
 namespace {
 
-/// The arrays of a problem on a device, with random contents.
+/// The arrays of a problem on a device, with random contents once they are filled.
 struct Arrays {
     std::vector<hone::DeviceArray> memory;
     std::vector<void*> pointers;
 
-    Arrays(hone::Backend& backend, const hone::Workload& workload) {
-        for (const hone::HostArray& array : workload.arrays) {
-            memory.emplace_back(backend, array.bytes());
-            backend.copy(memory.back().data(), array.data(), array.bytes());
+    Arrays(hone::Backend& backend, const std::vector<hone::ArraySpec>& specs, hone::Precision precision) {
+        for (const hone::ArraySpec& spec : specs) {
+            memory.emplace_back(backend, spec.words * hone::bytes_per_word(precision));
             pointers.push_back(memory.back().data());
         }
+    }
+    void fill(hone::Backend& backend, const hone::Workload& workload) {
+        for (std::size_t i = 0; i < memory.size(); ++i) backend.copy(pointers[i], workload.arrays[i].data(), workload.arrays[i].bytes());
         backend.synchronise();
     }
 };
@@ -114,6 +117,7 @@ int main(int argc, char** argv) try {
     std::string best;
     int steps = 500;
     bool as_json = false;
+    bool late = false;
     hone::OnlineSettings settings;
     CLI::App options("A time loop whose kernel is tuned while it runs. What is found stays in --db, else in HONE_DB or your own folder.");
     options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
@@ -128,6 +132,10 @@ int main(int argc, char** argv) try {
     options.add_option("--strategy", settings.strategy, "search strategy; default the database's or hone's own");
     options.add_option("--seed", settings.seed, "of the search")->capture_default_str();
     options.add_option("--best", best, "a configuration to be timed, too");
+    options.add_option("--vetting-words", settings.vetting_words, "candidates are verified on arrays of at most so many words")
+        ->capture_default_str()
+        ->check(hone::examples::positive());
+    options.add_flag("--late", late, "make the tuner when the arrays are filled, not before: nothing is prepared when the first step comes");
     options.add_flag("--json", as_json, "print one line of JSON");
     options.footer(
         "Examples:\n"
@@ -140,12 +148,22 @@ int main(int argc, char** argv) try {
     const auto backend = hone::make_backend(device, cache);
     const auto& families = hone::built_in_families();
     const hone::Problem problem = families.parse_problem(text);
-    const hone::Workload workload = families.of(problem).workload(problem, 1);
-    Arrays arrays(*backend, workload);
+    const auto specs = families.of(problem).arrays(problem);
+    Arrays arrays(*backend, specs, problem.precision());
 
-    // What an application adds: a tuner before its time loop, one line in place of the launch, and
-    // a report if it likes.
-    hone::OnlineTuner tuner(*backend, families, folder, problem, arrays.pointers, settings);
+    // What an application adds: a tuner as soon as its arrays are allocated, which begins its work
+    // while they are filled, one line in place of the launch, and a report if it likes.
+    std::optional<hone::OnlineTuner> made;
+    const double beginning = now();
+    // Arrays that hold places in others must be right whenever a kernel makes tables from them.
+    late = late || std::any_of(specs.begin(), specs.end(), hone::holds_integers);
+    if (!late) made.emplace(*backend, families, folder, problem, arrays.pointers, settings);
+    const hone::Workload workload = families.of(problem).workload(problem, 1);
+    arrays.fill(*backend, workload);
+    std::map<std::string, double> seconds{{"setup", now() - beginning}};
+    if (late) made.emplace(*backend, families, folder, problem, arrays.pointers, settings);
+    hone::OnlineTuner& tuner = *made;
+    tuner.prepare();  // tables come from what the arrays hold now
     backend->synchronise();
     const double begin = now();
     std::vector<Milestone> reached = milestones();
@@ -155,7 +173,7 @@ int main(int argc, char** argv) try {
         if (as_json && step % seldom == 0) note(reached, tuner.report(), step + 1, now() - begin);
     }
     backend->synchronise();
-    std::map<std::string, double> seconds{{"online", now() - begin}};
+    seconds["online"] = now() - begin;
     tuner.finish();
     const hone::OnlineReport report = tuner.report();
 
@@ -164,10 +182,10 @@ int main(int argc, char** argv) try {
     // before, that adds up.
     hone::KernelLibrary library(*backend, hone::Database(families), families);
     const hone::SearchSpace space = families.of(problem).space(problem, backend->device().limits);
-    Arrays untuned(*backend, workload);
+    Arrays untuned(*backend, specs, problem.precision());
+    untuned.fill(*backend, workload);
     seconds["safe"] = run_fixed(*backend, library, problem, space.safe(), untuned, steps);
     const double difference = largest_difference(*backend, arrays, untuned, problem.precision());
-    const auto specs = families.of(problem).arrays(problem);
     const bool goes_on = std::any_of(specs.begin(), specs.end(), [](const hone::ArraySpec& array) { return array.access == hone::Access::inout; });
     const double allowed = workload.tolerance * (goes_on ? steps : 1);
     seconds["found"] = run_fixed(*backend, library, problem, space.parse(report.config), untuned, steps);
@@ -177,7 +195,8 @@ int main(int argc, char** argv) try {
         fmt::print("{}", json_of(report, reached, seconds, difference, allowed));
     } else {
         fmt::print("{}", to_string(report));
-        for (const auto& [name, value] : seconds) fmt::print("  {:<10} {:.4g} s for {} steps\n", name, value, steps);
+        for (const auto& [name, value] : seconds)
+            fmt::print("  {:<10} {:.4g} s{}\n", name, value, name == "setup" ? "" : fmt::format(" for {} steps", steps));
         fmt::print("  largest difference from the untuned run {:.3g}, allowed {:.3g}\n", difference, allowed);
     }
     return difference <= allowed ? 0 : 1;

@@ -297,20 +297,15 @@ void set_repeated(hone::Backend& backend, const PoissonSolver& solver, const Poi
 
 std::unique_ptr<PoissonSolver> make_solver(const Options& options, hone::Session& session, const Case& of, Communicator& ranks) {
     hone::Backend& backend = session.backend();
-    std::unique_ptr<PoissonSolver> solver;
-    const auto renew = [&] {
-        if (solver != nullptr) return solver->renew_exchanges();
-        solver = std::make_unique<PoissonSolver>(ranks, of.partition, backend, session.library(), of.system);
-    };
     StepTimer timer(ranks, backend);
-    const auto run = [&] {
-        renew();
-        set_repeated(backend, *solver, of.system);
+    const auto make = [&] { return std::make_unique<PoissonSolver>(ranks, of.partition, backend, session.library(), of.system); };
+    const auto measure = [&](PoissonSolver& solver) {
+        set_repeated(backend, solver, of.system);
         double residual = 0;
         const auto take = [&](int steps) {
             SolverSettings settings = options.settings;
             settings.most_iterations = steps, settings.tolerance = 0, settings.progress = {};
-            const Solve solve = solver->solve(settings);
+            const Solve solve = solver.solve(settings);
             residual = solve.history.back();
             return solve.seconds / solve.executed * steps;
         };
@@ -319,9 +314,8 @@ std::unique_ptr<PoissonSolver> make_solver(const Options& options, hone::Session
     ExchangedStep step{"poisson", direction_problem(of.system, static_cast<int>(of.partition.cells[2])), {}};
     step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
     step.space.depth = {1, 2, 4};
-    choose_exchange(options.exchange, ranks, backend, session.database(), options.records, step, run);
-    renew();
-    return solver;
+    const auto choose = [&](const auto& run) { choose_exchange(options.exchange, ranks, backend, session.database(), options.records, step, run); };
+    return solver_with_exchange(make, choose, measure);
 }
 
 int run(Options options, Communicator& ranks) {

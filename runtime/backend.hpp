@@ -27,6 +27,9 @@ struct Device {
     Limits limits;
     int index = 0;
     std::int64_t memory_bytes = 0;
+    /// Kernels of other processes may run on it beside this one's (CUDA: the multi-process service).
+    /// Then blocks that wait for each other must be launched together (Module::launch_together).
+    bool is_shared = false;
 };
 
 /// Code loaded on a device.
@@ -65,10 +68,25 @@ class StopWatch {
     virtual double wait() = 0;
 };
 
+/// Launches that are queued as a whole, as often as wanted; see Backend::record.
+class Recording {
+  public:
+    virtual ~Recording() = default;
+    virtual void launch(Stream stream = {}) const = 0;
+};
+
 class PeerMemory;
 
+/// Two device arrays of `count` values.
+struct ArrayPair {
+    const void* a = nullptr;
+    const void* b = nullptr;
+    std::int64_t count = 0;
+    ValueType type = ValueType::f32;
+};
+
 /// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and
-/// `largest_difference`, which one thread at a time may call.
+/// `largest_difference(s)`, which one thread at a time may call.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -98,6 +116,13 @@ class Backend {
     /// host does not wait.
     virtual void order(Stream /*earlier*/, Stream /*later*/) {}
 
+    /// What `work` queues on the stream that it is given, to be queued again: on CUDA a graph, whose
+    /// launches follow each other with less time between them, and which costs the host one call.
+    /// There `work` is called once, and nothing of it runs; its kernels must have been launched
+    /// before, and what it copies or launches must be on its stream. Elsewhere it is called at each
+    /// launch. Arguments are as they are then.
+    virtual std::unique_ptr<Recording> record(std::function<void(Stream)> work);
+
     /// Seconds that `work`, which queues launches on `stream`, takes on the device.
     virtual double seconds(Stream stream, const std::function<void()>& work) = 0;
     virtual std::unique_ptr<StopWatch> make_stop_watch() = 0;
@@ -106,6 +131,13 @@ class Backend {
     virtual double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) = 0;
     double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
         return largest_difference(a, b, words, value_type_of(precision));
+    }
+    /// Of several pairs, in their order. A device that others use too is waited for once in place
+    /// of once for each.
+    virtual std::vector<double> largest_differences(std::span<const ArrayPair> pairs) {
+        std::vector<double> largest;
+        for (const ArrayPair& pair : pairs) largest.push_back(largest_difference(pair.a, pair.b, pair.count, pair.type));
+        return largest;
     }
 
     /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "generator/value.hpp"
@@ -42,6 +43,18 @@ std::unique_ptr<Backend> make_best(DiskCache& cache) {
 }
 
 }  // namespace
+
+std::unique_ptr<Recording> Backend::record(std::function<void(Stream)> work) {
+    class Repeated : public Recording {
+      public:
+        explicit Repeated(std::function<void(Stream)> work) : work_(std::move(work)) {}
+        void launch(Stream stream) const override { work_(stream); }
+
+      private:
+        std::function<void(Stream)> work_;
+    };
+    return std::make_unique<Repeated>(std::move(work));
+}
 
 std::span<const BackendEntry> backends() {
     return table;

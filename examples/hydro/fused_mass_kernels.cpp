@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace hone::examples::hydro {
@@ -19,7 +20,7 @@ struct Plan {
     Plan(const Limits& limits, int rows) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         const int of_multiprocessor = (chunks + limits.multiprocessors - 1) / limits.multiprocessors;
-        teams = std::min(of_multiprocessor, most_teams);
+        teams = std::min(of_multiprocessor, std::getenv("HYDRO_TEAMS") ? std::atoi(std::getenv("HYDRO_TEAMS")) : most_teams);
         blocks = std::min(limits.multiprocessors, (chunks + teams - 1) / teams);
         passes = (chunks + blocks * teams - 1) / (blocks * teams);
         kept = std::min(passes, most_kept);
@@ -31,13 +32,13 @@ struct Plan {
     int teams = 1, blocks = 1, passes = 1, kept = 1;
 };
 
-// `meet`, and sums of warps.
+// `meet_here`, and sums of warps.
 constexpr const char* meetings = R"cpp(
     __device__ unsigned int meetings;
 
     // All blocks wait here for each other, and see behind it what they stored before it. The highest bit turns when the last one comes.
     template <typename Meanwhile>
-    DEVICE void meet(Meanwhile meanwhile) {
+    DEVICE void meet_here(Meanwhile meanwhile) {
         unsigned int before = 0;
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -71,6 +72,18 @@ constexpr const char* meetings = R"cpp(
         return pairs[0];
     }
 
+    // Sums of chunks of all rows, [component][chunk], which all blocks leave and find. On several ranks something else stands in its place.
+    struct OwnSums {
+        double* all;
+        int rows;
+
+        DEVICE void put(int c, int chunks, int chunk, double sum) const { all[(long long)c * chunks + chunk] = sum; }
+        template <typename Meanwhile>
+        DEVICE void meet(Meanwhile meanwhile) const {
+            meet_here(meanwhile);
+        }
+    };
+
     DEVICE int row_of(int pass) {
         const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows;
         return ((pass * (int)gridDim.x + (int)blockIdx.x) * teams + team) * chunk_rows + lane;
@@ -78,12 +91,14 @@ constexpr const char* meetings = R"cpp(
 )cpp";
 
 // The part of an iteration behind p . w. `next` is the row of pass 0, product(pass, row, words)
-// gives what M p is there, `all` are the components' scalars before the step, shared by the block.
+// gives what M p is there, `all` are the components' scalars before the step, shared by the block;
+// ahead() comes when they are those behind it, before any direction changes.
 constexpr const char* halves = R"cpp(
-    template <typename Product>
-    DEVICE void take_halves(POINTERS, int rows, Row next, Scalars* all, Product product) {
+    template <typename Sums, typename Product, typename Ahead>
+    DEVICE void take_halves(const double* q, const int* held, double* x, double* r, double* p, Sums squares_of_all, double* scalars, int rows,
+                            int stride, Row next, Scalars* all, Product product, Ahead ahead) {
         __shared__ double of_warp[2][teams][components][chunk_rows / 32];
-        const int chunks = (rows + chunk_rows - 1) / chunk_rows;
+        const int own_chunks = (rows + chunk_rows - 1) / chunk_rows, chunks = (squares_of_all.rows + chunk_rows - 1) / chunk_rows;
         const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows, warp = lane / 32;
         constexpr int first_kept = passes - kept;
 
@@ -92,11 +107,12 @@ constexpr const char* halves = R"cpp(
             Row own = next;
             const int row = row_of(pass);
             if (row < rows) product(pass, row, own.product);
-            if (pass + 1 < passes && row_of(pass + 1) < rows) load_row(q, held, r, rows, row_of(pass + 1), next);
+            if (pass + 1 < passes && row_of(pass + 1) < rows) load_row(q, held, r, stride, row_of(pass + 1), next);
             double squares[components] = {};
             if (row < rows) {
-                new_residual(own, all, found, squares);
-                for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = found[c];
+                new_residual(
+                    own, [=](int c) { return all[c].step; }, found, squares);
+                for (int c = 0; c < components; ++c) r[(long long)c * stride + row] = found[c];
                 inverse = own.inverse;
             }
             for (int c = 0; c < components; ++c) squares[c] = sum_of_warp(squares[c]);
@@ -105,7 +121,7 @@ constexpr const char* halves = R"cpp(
             __syncthreads();
             if (threadIdx.x >= teams * components) return;
             const int of = threadIdx.x / components, c = threadIdx.x % components, chunk = (pass * (int)gridDim.x + (int)blockIdx.x) * teams + of;
-            if (chunk < chunks) sums[(long long)c * chunks + chunk] = sum_of_warps(of_warp[pass % 2][of][c]);
+            if (chunk < own_chunks) squares_of_all.put(c, chunks, chunk, sum_of_warps(of_warp[pass % 2][of][c]));
         };
         double residual[kept][components], inverse[kept];
 #pragma unroll 1
@@ -119,31 +135,32 @@ constexpr const char* halves = R"cpp(
         };
         const auto load_step = [=](int row, Step& step) {
             if (row >= rows) return;
-            for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * rows + row], step.along[c] = p[(long long)c * rows + row];
+            for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * stride + row], step.along[c] = p[(long long)c * stride + row];
         };
         Step step;
-        meet([&] { load_step(row_of(first_kept), step); });
+        squares_of_all.meet([&] { load_step(row_of(first_kept), step); });
         for (int c = team; c < components; c += teams) {
             double sum = 0;
 #pragma unroll 8
-            for (int chunk = lane; chunk < chunks; chunk += chunk_rows) sum += __ldcg(sums + (long long)c * chunks + chunk);
+            for (int chunk = lane; chunk < chunks; chunk += chunk_rows) sum += __ldcg(squares_of_all.all + (long long)c * chunks + chunk);
             sum = sum_of_warp(sum);
             if (lane % 32 == 0) of_warp[0][0][c][warp] = sum;
         }
         __syncthreads();
         if (threadIdx.x < components) {
             Scalars own = all[threadIdx.x];
-            scalars_after(own, sum_of_warps(of_warp[0][0][threadIdx.x]) / rows);
+            scalars_after(own, sum_of_warps(of_warp[0][0][threadIdx.x]) / squares_of_all.rows);
             all[threadIdx.x] = own;
             if (blockIdx.x == 0) store_scalars(own, scalars + threadIdx.x * words);
         }
         __syncthreads();
+        ahead();
         const auto take_step = [&](int row, const Step& of, const double(&residuals)[components], double weight) {
             if (row >= rows) return;
             for (int c = 0; c < components; ++c) {
-                const long long at = (long long)c * rows + row;
+                const long long at = (long long)c * stride + row;
                 x[at] = multiply_add(all[c].of[alpha], of.along[c], of.found[c]);
-                p[at] = multiply_add(all[c].of[beta], of.along[c], weight * residuals[c]);
+                p[at] = next_direction(all[c].of[beta], of.along[c], weight, residuals[c]);
             }
         };
 #pragma unroll
@@ -159,7 +176,7 @@ constexpr const char* halves = R"cpp(
             load_step(row, step);
             if (row < rows) {
                 weight = q[row];
-                for (int c = 0; c < components; ++c) again[c] = r[(long long)c * rows + row];
+                for (int c = 0; c < components; ++c) again[c] = r[(long long)c * stride + row];
             }
             take_step(row, step, again, weight);
         }
@@ -180,8 +197,9 @@ constexpr const char* behind_rows = R"cpp(
             all[threadIdx.x] = own;
         }
         __syncthreads();
-        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, next, all,
-                    [=](int, int row, double* product) { load_product(w, rows, row, product); });
+        take_halves(
+            q, held, x, r, p, OwnSums{sums, rows}, scalars, rows, rows, next, all,
+            [=](int, int row, double* product) { load_product(w, rows, row, product); }, [] {});
     }
 )cpp";
 
@@ -231,11 +249,12 @@ constexpr const char* behind_elements = R"cpp(
     }
 
     // p . w of 32 rows each, a warp's.
-    DEVICE void put_dots(const double* p, int rows, int row, const double (&sum)[components], double* dot_sums) {
-        const int dot_chunks = (rows + dot_rows - 1) / dot_rows;
+    template <typename Sums>
+    DEVICE void put_dots(const double* p, int rows, int stride, int row, const double (&sum)[components], Sums dots) {
+        const int dot_chunks = (dots.rows + dot_rows - 1) / dot_rows;
         for (int c = 0; c < components; ++c) {
-            const double product = sum_of_warp(row < rows ? multiply_add(sum[c], p[(long long)c * rows + row], 0.0) : 0.0);
-            if (threadIdx.x % 32 == 0 && row < rows) dot_sums[(long long)c * dot_chunks + row / dot_rows] = product;
+            const double product = sum_of_warp(row < rows ? multiply_add(sum[c], p[(long long)c * stride + row], 0.0) : 0.0);
+            if (threadIdx.x % 32 == 0 && row < rows) dots.put(c, dot_chunks, row / dot_rows, product);
         }
     }
 
@@ -250,22 +269,21 @@ constexpr const char* behind_elements = R"cpp(
         return sum;
     }
 
-    FUSED_KERNEL iterate(POINTERS, const int* corner_starts, const int* corners, const double* element_sums, double* dot_sums, double* groups,
-                         int elements, int first, int last) {
-        __shared__ Scalars all[components];
+    // An iteration behind what elements leave for their nodes.
+    template <typename Sums, typename Ahead>
+    DEVICE void iterate_behind(Corners from, const double* q, const int* held, double* w, double* x, double* r, double* p, double* scalars, Sums dots,
+                               Sums squares, double* groups, int rows, int stride, Scalars* all, Ahead ahead) {
         __shared__ double groups_here[components * dot_groups];
-        const int rows = last - first;
         constexpr int first_kept = passes - kept, warps = teams * chunk_rows / 32;
         if (threadIdx.x < components) all[threadIdx.x] = scalars_of(scalars + threadIdx.x * words);
-        const Corners from{corner_starts, corners, element_sums, elements};
 #pragma unroll 1
         for (int pass = 0; pass < first_kept; ++pass) {
             const int row[1] = {row_of(pass)};
             double sum[1][components];
             gather(from, rows, row, sum);
-            put_dots(p, rows, row[0], sum[0], dot_sums);
+            put_dots(p, rows, stride, row[0], sum[0], dots);
             if (row[0] < rows)
-                for (int c = 0; c < components; ++c) ((double*)w)[(long long)c * rows + row[0]] = sum[0][c];
+                for (int c = 0; c < components; ++c) w[(long long)c * stride + row[0]] = sum[0][c];
         }
         int row[kept];
         double product[kept][components];
@@ -273,11 +291,11 @@ constexpr const char* behind_elements = R"cpp(
         for (int k = 0; k < kept; ++k) row[k] = row_of(first_kept + k);
         gather(from, rows, row, product);
 #pragma unroll
-        for (int k = 0; k < kept; ++k) put_dots(p, rows, row[k], product[k], dot_sums);
+        for (int k = 0; k < kept; ++k) put_dots(p, rows, stride, row[k], product[k], dots);
 
         Row next;
-        meet([&] {
-            if (row_of(0) < rows) load_row(q, held, r, rows, row_of(0), next);
+        dots.meet([&] {
+            if (row_of(0) < rows) load_row(q, held, r, stride, row_of(0), next);
         });
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         constexpr int numbers = components * dot_groups, of_a_warp = (numbers + warps - 1) / warps;
@@ -285,7 +303,7 @@ constexpr const char* behind_elements = R"cpp(
             // All are on their way before the first is added up.
             double sum[of_a_warp];
 #pragma unroll
-            for (int i = 0; i < of_a_warp; ++i) sum[i] = warp + i * warps < numbers ? sum_of_lane<2>(dot_sums, rows, warp + i * warps) : 0.0;
+            for (int i = 0; i < of_a_warp; ++i) sum[i] = warp + i * warps < numbers ? sum_of_lane<2>(dots.all, dots.rows, warp + i * warps) : 0.0;
 #pragma unroll
             for (int i = 0; i < of_a_warp; ++i) {
                 sum[i] = sum_of_warp(sum[i]);
@@ -294,34 +312,48 @@ constexpr const char* behind_elements = R"cpp(
             __syncthreads();
         } else {
             for (int number = blockIdx.x + gridDim.x * warp; number < numbers; number += gridDim.x * warps) {
-                const double sum = sum_of_warp(sum_of_lane<8>(dot_sums, rows, number));
+                const double sum = sum_of_warp(sum_of_lane<8>(dots.all, dots.rows, number));
                 if (lane == 0) groups[number] = sum;
             }
-            meet([] {});
+            meet_here([] {});
         }
         if (warp < components) {
             const int number = warp * dot_groups + lane;
             const double sum = sum_of_warp(alone ? groups_here[number] : __ldcg(groups + number));
             if (lane == 0) {
                 Scalars own = all[warp];
-                step_along(own, sum / rows);
+                step_along(own, sum / dots.rows);
                 all[warp] = own;
             }
         }
         __syncthreads();
-        take_halves(b, q, held, w, dot, x, r, p, sums, scalars, rows, next, all, [&](int pass, int row_here, double* to) {
-            if (pass < first_kept) return load_product(w, rows, row_here, to);
+        take_halves(
+            q, held, x, r, p, squares, scalars, rows, stride, next, all,
+            [&](int pass, int row_here, double* to) {
+                if (pass < first_kept) return load_product(w, stride, row_here, to);
 #pragma unroll
-            for (int k = 0; k < kept; ++k)
-                if (pass == first_kept + k)
-                    for (int c = 0; c < components; ++c) to[c] = product[k][c];
-        });
+                for (int k = 0; k < kept; ++k)
+                    if (pass == first_kept + k)
+                        for (int c = 0; c < components; ++c) to[c] = product[k][c];
+            },
+            ahead);
+    }
+)cpp";
+
+constexpr const char* elements_of_one_rank = R"cpp(
+    FUSED_KERNEL iterate(POINTERS, const int* corner_starts, const int* corners, const double* element_sums, double* dot_sums, double* groups,
+                         int elements, int first, int last) {
+        __shared__ Scalars all[components];
+        const int rows = last - first;
+        iterate_behind(Corners{corner_starts, corners, element_sums, elements}, q, held, (double*)w, x, r, p, scalars, OwnSums{dot_sums, rows},
+                       OwnSums{sums, rows}, groups, rows, rows, all, [] {});
     }
 )cpp";
 
 }  // namespace
 
-KernelSource FusedMassKernels::source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows) {
+KernelSource FusedMassKernels::source_of(const Limits& limits, int components, int rows, const KernelSource* product, bool alone,
+                                         const std::string& kernels, const std::string& entry) {
     const Plan plan(limits, rows);
     KernelSource source;
     source.target = Target::cuda;
@@ -329,12 +361,26 @@ KernelSource FusedMassKernels::source(const Limits& limits, int components, int 
     const std::string constants =
         fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
                     plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
-        fmt::format("constexpr bool alone = {};\n", rows <= few_rows);
+        fmt::format("constexpr bool alone = {};\n", alone);
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.
-    source.text = product == nullptr ? own + behind_rows
-                                     : fmt::format("{}\nnamespace conjugate_gradients {{\n{}{}}}\nusing conjugate_gradients::iterate;\n",
-                                                   product->text, own, behind_elements);
+    source.text = product == nullptr ? own + kernels
+                                     : fmt::format("{}\nnamespace conjugate_gradients {{\n{}{}{}}}\nusing conjugate_gradients::{};\n", product->text,
+                                                   own, behind_elements, kernels, entry);
+    source.entries = {entry};
+    source.step.push_back({.entry = entry, .grid = {plan.blocks, 1, 1}, .block = {plan.teams * chunk_rows, 1, 1}, .constants = {}});
+    return source;
+}
+
+int FusedMassKernels::block_of(const Limits& limits, int rows, int row) {
+    const Plan plan(limits, rows);
+    return row / chunk_rows / plan.teams % plan.blocks;
+}
+
+KernelSource FusedMassKernels::source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows) {
+    KernelSource source =
+        source_of(limits, components, rows, product, rows <= (std::getenv("HYDRO_FEW") ? std::atoi(std::getenv("HYDRO_FEW")) : few_rows),
+                  product == nullptr ? behind_rows : elements_of_one_rank, "iterate");
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     if (product != nullptr) {
@@ -342,9 +388,23 @@ KernelSource FusedMassKernels::source(const Limits& limits, int components, int 
         for (const char* name : {"dot_sums", "groups"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
         source.scalars = {product->scalars.front()};
     }
-    source.entries = {"iterate"};
-    source.step.push_back({.entry = "iterate", .grid = {plan.blocks, 1, 1}, .block = {plan.teams * chunk_rows, 1, 1}, .constants = {}});
     return source;
+}
+
+ElementProduct::ElementProduct(Backend& backend, KernelSource source, std::vector<const void*> matrix)
+    : elements_(source.step.front()), module_(backend.load(compiled_mass_kernels(backend, source))), matrix_(std::move(matrix)) {
+    for (const ScalarSpec& scalar : source.scalars) scalars_.push_back(scalar.value);
+    constexpr std::int64_t word = sizeof(double);
+    sums_ = DeviceArray(backend, source.tables.at(0).words * word);
+    dot_sums_ = DeviceArray(backend, source.tables.at(1).words * word);
+}
+
+void ElementProduct::launch(const void* p, const void* w, const void* dot, Stream stream) const {
+    std::vector<const void*> pointers = matrix_;
+    pointers.insert(pointers.end(), {p, w, dot, sums_.data(), dot_sums_.data()});
+    std::vector<int> numbers = scalars_;
+    numbers.insert(numbers.end(), {0, elements()});
+    launch_mass_kernel(*module_, elements_, std::move(pointers), std::move(numbers), stream);
 }
 
 FusedMassKernels::FusedMassKernels(Backend& backend, int components, int rows, const Product* product)
@@ -355,53 +415,20 @@ FusedMassKernels::FusedMassKernels(Backend& backend, int components, int rows, c
 FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source, int rows, const Product* product, const KernelSource& of_product)
     : rows_(rows), own_(source.step.front()), module_(backend.load(compiled_mass_kernels(backend, source))) {
     if (product == nullptr) return;
-    elements_ = of_product.step.front();
-    product_ = backend.load(compiled_mass_kernels(backend, of_product));
-    matrix_ = product->matrix;
-    for (const ScalarSpec& scalar : of_product.scalars) product_scalars_.push_back(scalar.value);
-    constexpr std::int64_t word = sizeof(double);
-    const std::int64_t sum_words = of_product.tables.at(0).words, dot_words = of_product.tables.at(1).words;
-    element_sums_ = DeviceArray(backend, sum_words * word);
-    dot_sums_ = DeviceArray(backend, dot_words * word);
-    const std::int64_t components = dot_words / ((rows + dot_rows - 1) / dot_rows);
-    dot_groups_ = DeviceArray(backend, components * dot_groups * word);
+    product_.emplace(backend, of_product, product->matrix);
+    dot_groups_ = DeviceArray(backend, group_words(most_components) * static_cast<std::int64_t>(sizeof(double)));
 }
 
-namespace {
-
-// Pointers, then numbers, as entries take them.
-void launch(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, bool cooperative) {
-    std::vector<void*> arguments;
-    arguments.reserve(pointers.size() + numbers.size());
-    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-    for (int& number : numbers) arguments.push_back(&number);
-    const int entry = module.entry(how.entry);
-    if (cooperative) return module.launch_together(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
-    module.launch(entry, how.grid, how.block, how.shared_bytes, {}, arguments.data());
-}
-
-}  // namespace
-
-// What the elements leave for their nodes: the first launch of the product.
-void FusedMassKernels::multiply(const MassKernels::Arrays& arrays) const {
-    std::vector<const void*> pointers = matrix_;
-    pointers.insert(pointers.end(), {arrays.p, arrays.w, arrays.dot, element_sums_.data(), dot_sums_.data()});
-    std::vector<int> numbers = product_scalars_;
-    numbers.insert(numbers.end(), {0, product_scalars_.front()});
-    launch(*product_, elements_, std::move(pointers), std::move(numbers), false);
-}
-
-void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative) const {
-    if (product_) multiply(arrays);
+void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative, Stream stream) const {
+    if (product_) product_->launch(arrays.p, arrays.w, arrays.dot, stream);
     std::vector<const void*> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
                                       arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
     std::vector<int> numbers{0, rows_};
     if (product_) {
-        const std::size_t count = matrix_.size();
-        pointers.insert(pointers.end(), {matrix_[count - 2], matrix_[count - 1], element_sums_.data(), dot_sums_.data(), dot_groups_.data()});
-        numbers.insert(numbers.begin(), product_scalars_.front());
+        pointers.insert(pointers.end(), {product_->corner_starts(), product_->corners(), product_->sums(), product_->dot_sums(), dot_groups_.data()});
+        numbers.insert(numbers.begin(), product_->elements());
     }
-    launch(*module_, own_, std::move(pointers), std::move(numbers), cooperative);
+    launch_mass_kernel(*module_, own_, std::move(pointers), std::move(numbers), stream, cooperative);
 }
 
 }  // namespace hone::examples::hydro

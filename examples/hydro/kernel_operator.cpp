@@ -159,9 +159,12 @@ void KernelOperator::accelerate(int slot, int rate) {
     m.find_stress(slot);
     m.between.subtract(m.zones.force(), m.node_force.data());
     const bool on_host = m.backend.device().limits.target == Target::cpu;
-    const MassSolve solve = m.solve(
-        m.node_force.data(), m.field({rate, Part::velocities}).data(),
-        MassSettings{.tolerance = m.settings.tolerance, .most_iterations = 1000, .check_every = on_host ? 1 : 2, .updates = m.settings.updates});
+    const MassSolve solve = m.solve(m.node_force.data(), m.field({rate, Part::velocities}).data(),
+                                    MassSettings{.tolerance = m.settings.tolerance,
+                                                 .most_iterations = 1000,
+                                                 .check_every = on_host ? 1 : 2,
+                                                 .updates = m.settings.updates,
+                                                 .recorded = m.settings.recorded});
     // Where zones are tangled there may be no numbers at all: the step is repeated then.
     if (solve.ending == MassEnding::too_many_iterations)
         throw Error("conjugate gradients on the mass matrix", "they do not converge", "ask for a larger --tolerance");

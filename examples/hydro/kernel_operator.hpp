@@ -29,6 +29,7 @@ class KernelOperator final : public Operator {
         Assembly assembly = Assembly::partial;
         std::optional<MassForm> mass;                  ///< how conjugate gradients multiply; nothing: usual_mass_form
         VectorUpdates updates = VectorUpdates::fused;  ///< of conjugate gradients on one rank
+        int recorded = MassSettings{}.recorded;        ///< of its iterations, as one graph
         std::optional<Partner> partner;                ///< of corner forces: results are those of one device to rounding
         /// Of several ranks: the discretisation is its `here`, and all ranks call alike. The
         /// library is asked for the kernels of the whole mesh, so that no digit knows how many

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <initializer_list>
 #include <utility>
 
@@ -15,6 +14,31 @@ namespace {
 constexpr int chunk_rows = MassKernels::chunk_rows;
 static_assert(chunk_rows == item_threads);
 
+constexpr const char* cuda_words = R"cpp(
+#define DEVICE __device__ __forceinline__
+    DEVICE double multiply_add(double a, double b, double c) {
+        return fma(a, b, c);
+    }
+)cpp";
+
+constexpr const char* cpu_words = R"cpp(
+#define DEVICE inline
+    DEVICE double multiply_add(double a, double b, double c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+        return __builtin_fma(a, b, c);
+#else
+        return a * b + c;
+#endif
+    }
+
+    // In pairs of neighbours.
+    DEVICE double sum_in_pairs(double* values, int count) {
+        for (int pairs = count / 2; pairs > 0; pairs /= 2)
+            for (int i = 0; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+        return values[0];
+    }
+)cpp";
+
 // Sums of what `item(row, words, all, values)` gives for each component of a row whose words
 // `load(row, words)` has loaded, and with the scalars of `all` components, of which
 // `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the
@@ -22,12 +46,8 @@ static_assert(chunk_rows == item_threads);
 // sum)`. So a reduction is one launch, and its sums have one order. Scalars are prepared once for a
 // block: a division by each thread takes longer than the rest of its work.
 constexpr const char* cuda_sums = R"cpp(
-#define DEVICE __device__ __forceinline__
     // With as many blocks at a time as a multiprocessor has threads for: they wait for each other's words most of their time.
 #define SUMS_KERNEL extern "C" __global__ void __launch_bounds__(chunk_rows, 2048 / chunk_rows)
-    DEVICE double multiply_add(double a, double b, double c) {
-        return fma(a, b, c);
-    }
 
     // In pairs of neighbours; every thread gets them.
     DEVICE void sum_of_block(double (&values)[components]) {
@@ -80,22 +100,7 @@ constexpr const char* cuda_sums = R"cpp(
 )cpp";
 
 constexpr const char* cpu_sums = R"cpp(
-#define DEVICE inline
 #define SUMS_KERNEL KERNEL
-    DEVICE double multiply_add(double a, double b, double c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-        return __builtin_fma(a, b, c);
-#else
-        return a * b + c;
-#endif
-    }
-
-    // In pairs of neighbours.
-    DEVICE double sum_in_pairs(double* values) {
-        for (int pairs = chunk_rows / 2; pairs > 0; pairs /= 2)
-            for (int i = 0; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
-        return values[0];
-    }
 
     template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
     DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
@@ -113,49 +118,26 @@ constexpr const char* cpu_sums = R"cpp(
                 item(begin + i, words, all, values);
                 for (int c = 0; c < components; ++c) lanes[c][i] = values[c];
             }
-            for (int c = 0; c < components; ++c) sums[(long long)c * chunks + chunk] = sum_in_pairs(lanes[c]);
+            for (int c = 0; c < components; ++c) sums[(long long)c * chunks + chunk] = sum_in_pairs(lanes[c], chunk_rows);
         }
         for (int c = 0; c < components; ++c) {
             double lanes[chunk_rows] = {};
             for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % chunk_rows] += sums[(long long)c * chunks + chunk];
-            finish(c, all[c], sum_in_pairs(lanes));
+            finish(c, all[c], sum_in_pairs(lanes, chunk_rows));
         }
     }
 )cpp";
 
-// As MassKernels::Word.
-constexpr const char* mass_scalars = R"cpp(
+// What a component's scalars are and what follows from sums, and a row's part of them. All words of a
+// row are loaded before any is stored: a compiler that cannot tell arrays apart would wait for each.
+constexpr const char* arithmetic_body =
+    R"cpp(
     enum Word { alpha, beta, delta, first_delta, threshold, tolerance, active, iterations, breakdown, words };
 
     // Those of a component, all loaded at once, and its step along the direction: 0 where it takes none.
     struct Scalars {
         double of[words], step;
         bool steps;
-    };
-)cpp";
-
-// All words of a row are loaded before any is stored: a compiler that cannot tell arrays apart
-// would wait for each.
-constexpr const char* mass_body = R"cpp(
-#define POINTERS                                                                                                                          \
-        const double *b, const double *q, const int *held, const double *w, const double *dot, double *x, double *r, double *p, double *sums, \
-            double *scalars
-#define ARGUMENTS POINTERS, int first, int last
-
-    // z . r of a row, rounded by itself.
-    DEVICE double weighted_square(double q, double r) {
-        return multiply_add(q * r, r, 0.0);
-    }
-
-    // Whether a component is held at 0 there.
-    DEVICE bool is_held(int held, int c) {
-        return (held >> c & 1) != 0;
-    }
-
-    // Of a row.
-    struct Row {
-        double inverse, residual[components], product[components];
-        int fixed;
     };
 
     DEVICE Scalars scalars_of(const double* component) {
@@ -164,48 +146,18 @@ constexpr const char* mass_body = R"cpp(
         return own;
     }
 
-    SUMS_KERNEL start(ARGUMENTS) {
-        const int rows = last - first;
-        const auto load = [=](int row, Row& own) {
-            own.inverse = q[row], own.fixed = held[row];
-            for (int c = 0; c < components; ++c) own.residual[c] = b[(long long)c * rows + row];
-        };
-        const auto residuals = [=](int row, const Row& own, const Scalars*, double* squares) {
-            for (int c = 0; c < components; ++c) {
-                const long long at = (long long)c * rows + row;
-                const double residual = is_held(own.fixed, c) ? 0.0 : own.residual[c];
-                x[at] = 0, r[at] = residual, p[at] = own.inverse * residual;
-                squares[c] = weighted_square(own.inverse, residual);
-            }
-        };
-        const auto prepare = [=](int c) { return scalars_of(scalars + c * words); };
-        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& own, double sum) {
-            double* const to = scalars + c * words;
-            const double square = sum / rows, least = own.of[tolerance] * square;
-            to[alpha] = to[beta] = to[iterations] = 0;
-            to[delta] = to[first_delta] = square;
-            to[threshold] = least;
-            to[breakdown] = square >= 0 ? 0 : 1;
-            to[active] = square > least ? 1 : 0;
-        });
+    DEVICE void store_scalars(const Scalars& own, double* component) {
+        for (int i = 0; i < words; ++i) component[i] = own.of[i];
     }
 
-    // A row's words for r -= alpha w, but for w.
-    DEVICE void load_row(const double* q, const int* held, const double* r, int rows, int row, Row& own) {
-        own.inverse = q[row], own.fixed = held[row];
-        for (int c = 0; c < components; ++c) own.residual[c] = r[(long long)c * rows + row];
-    }
-
-    DEVICE void load_product(const double* w, int rows, int row, double* product) {
-        for (int c = 0; c < components; ++c) product[c] = w[(long long)c * rows + row];
-    }
-
-    // The row's new residual, and its squares by Q.
-    DEVICE void new_residual(const Row& own, const Scalars* all, double* found, double* squares) {
-        for (int c = 0; c < components; ++c) {
-            found[c] = is_held(own.fixed, c) ? 0.0 : multiply_add(-all[c].step, own.product[c], own.residual[c]);
-            squares[c] = weighted_square(own.inverse, found[c]);
-        }
+    // The first ones: `square` is the first r . Q r.
+    DEVICE void store_first_scalars(double square, double wanted, double* component) {
+        const double least = wanted * square;
+        component[alpha] = component[beta] = component[iterations] = 0;
+        component[delta] = component[first_delta] = square;
+        component[threshold] = least;
+        component[breakdown] = square >= 0 ? 0 : 1;
+        component[active] = square > least ? 1 : 0;
     }
 
     // A component's step along p: `product` is p . w.
@@ -223,8 +175,74 @@ constexpr const char* mass_body = R"cpp(
         own.of[active] = own.steps && square > own.of[threshold] ? 1 : 0;
     }
 
-    DEVICE void store_scalars(const Scalars& own, double* component) {
-        for (int i = 0; i < words; ++i) component[i] = own.of[i];
+    // z . r of a row, rounded by itself.
+    DEVICE double weighted_square(double q, double r) {
+        return multiply_add(q * r, r, 0.0);
+    }
+
+    // Whether a component is held at 0 there.
+    DEVICE bool is_held(int held, int c) {
+        return (held >> c & 1) != 0;
+    }
+
+    // Of a row. Components of vectors lie `stride` words apart.
+    struct Row {
+        double inverse, residual[components], product[components];
+        int fixed;
+    };
+
+    // A row's words for r -= alpha w, but for w. For the first residual `r` is the right-hand side.
+    DEVICE void load_row(const double* q, const int* held, const double* r, int stride, int row, Row& own) {
+        own.inverse = q[row], own.fixed = held[row];
+        for (int c = 0; c < components; ++c) own.residual[c] = r[(long long)c * stride + row];
+    }
+
+    DEVICE void load_product(const double* w, int stride, int row, double* product) {
+        for (int c = 0; c < components; ++c) product[c] = w[(long long)c * stride + row];
+    }
+
+    // The row's first residual, and its squares by Q.
+    DEVICE void first_residual(const Row& own, double* found, double* squares) {
+        for (int c = 0; c < components; ++c) {
+            found[c] = is_held(own.fixed, c) ? 0.0 : own.residual[c];
+            squares[c] = weighted_square(own.inverse, found[c]);
+        }
+    }
+
+    // Its next one; `step(c)` is the component's along p.
+    template <typename Step>
+    DEVICE void new_residual(const Row& own, Step step, double* found, double* squares) {
+        for (int c = 0; c < components; ++c) {
+            found[c] = is_held(own.fixed, c) ? 0.0 : multiply_add(-step(c), own.product[c], own.residual[c]);
+            squares[c] = weighted_square(own.inverse, found[c]);
+        }
+    }
+
+    DEVICE double next_direction(double beta, double along, double inverse, double residual) {
+        return multiply_add(beta, along, inverse * residual);
+    }
+    )cpp";
+
+constexpr const char* mass_body = R"cpp(
+#define POINTERS                                                                                                                          \
+        const double *b, const double *q, const int *held, const double *w, const double *dot, double *x, double *r, double *p, double *sums, \
+            double *scalars
+#define ARGUMENTS POINTERS, int first, int last
+
+    SUMS_KERNEL start(ARGUMENTS) {
+        const int rows = last - first;
+        const auto load = [=](int row, Row& own) { load_row(q, held, b, rows, row, own); };
+        const auto residuals = [=](int row, const Row& own, const Scalars*, double* squares) {
+            double found[components];
+            first_residual(own, found, squares);
+            for (int c = 0; c < components; ++c) {
+                const long long at = (long long)c * rows + row;
+                x[at] = 0, r[at] = found[c], p[at] = own.inverse * found[c];
+            }
+        };
+        const auto prepare = [=](int c) { return scalars_of(scalars + c * words); };
+        sum_rows<Row>(sums, rows, load, prepare, residuals,
+                      [=](int c, const Scalars& own, double sum) { store_first_scalars(sum / rows, own.of[tolerance], scalars + c * words); });
     }
 
     SUMS_KERNEL update(ARGUMENTS) {
@@ -235,7 +253,8 @@ constexpr const char* mass_body = R"cpp(
         };
         const auto residuals = [=](int row, const Row& own, const Scalars* all, double* squares) {
             double found[components];
-            new_residual(own, all, found, squares);
+            new_residual(
+                own, [=](int c) { return all[c].step; }, found, squares);
             for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = found[c];
         };
         const auto prepare = [=](int c) {
@@ -264,7 +283,7 @@ constexpr const char* mass_body = R"cpp(
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * rows + row;
                 x[at] = multiply_add(step[c], along[c], found[c]);
-                p[at] = multiply_add(share[c], along[c], inverse * residual[c]);
+                p[at] = next_direction(share[c], along[c], inverse, residual[c]);
             }
         }
     }
@@ -280,14 +299,29 @@ CompiledCode compiled_mass_kernels(const Backend& backend, const KernelSource& s
     return std::move(outcome.code);
 }
 
+void launch_mass_kernel(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, Stream stream,
+                        bool cooperative) {
+    std::vector<void*> arguments;
+    arguments.reserve(pointers.size() + numbers.size());
+    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+    for (int& number : numbers) arguments.push_back(&number);
+    const int entry = module.entry(how.entry);
+    if (cooperative) return module.launch_together(entry, how.grid, how.block, how.shared_bytes, stream, arguments.data());
+    module.launch(entry, how.grid, how.block, how.shared_bytes, stream, arguments.data());
+}
+
 std::int64_t MassKernels::sum_words(int components, int rows) {
     return std::int64_t{components} * ((rows + chunk_rows - 1) / chunk_rows);
 }
 
+std::string MassKernels::arithmetic(Target target, int components) {
+    return fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows) +
+           (target == Target::cuda ? cuda_words : cpu_words) + arithmetic_body;
+}
+
 std::string MassKernels::text(Target target, int components) {
-    const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
     return item_kernels("Conjugate gradients beside the product with the matrix.", target, Precision::f64,
-                        constants + mass_scalars + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
+                        arithmetic(target, components) + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
 }
 
 KernelSource MassKernels::source(Target target, int components, int rows) {
@@ -314,28 +348,22 @@ MassKernels::MassKernels(Backend& backend, const KernelSource& source, int rows)
     : steps_(source.step), rows_(rows), module_(backend.load(compiled_mass_kernels(backend, source))) {
 }
 
-void MassKernels::launch(std::size_t step, const Arrays& arrays) const {
-    std::array<const void*, 10> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
-                                         arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
-    int first_row = 0, last_row = rows_;
-    std::vector<void*> arguments;
-    arguments.reserve(pointers.size() + 2);
-    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-    arguments.insert(arguments.end(), {&first_row, &last_row});
-    const Launch& of = steps_[step];
-    module_->launch(module_->entry(of.entry), of.grid, of.block, of.shared_bytes, {}, arguments.data());
+void MassKernels::launch(std::size_t step, const Arrays& arrays, Stream stream) const {
+    launch_mass_kernel(*module_, steps_[step],
+                       {arrays.b, arrays.q, arrays.held, arrays.w, arrays.dot, arrays.x, arrays.r, arrays.p, arrays.sums, arrays.scalars}, {0, rows_},
+                       stream);
 }
 
 void MassKernels::start(const Arrays& arrays) const {
-    launch(start_step, arrays);
+    launch(start_step, arrays, {});
 }
 
-void MassKernels::update(const Arrays& arrays) const {
-    launch(update_step, arrays);
+void MassKernels::update(const Arrays& arrays, Stream stream) const {
+    launch(update_step, arrays, stream);
 }
 
-void MassKernels::direction(const Arrays& arrays) const {
-    launch(direction_step, arrays);
+void MassKernels::direction(const Arrays& arrays, Stream stream) const {
+    launch(direction_step, arrays, stream);
 }
 
 }  // namespace hone::examples::hydro

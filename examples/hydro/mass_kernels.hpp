@@ -51,8 +51,10 @@ class MassKernels {
 
     /// The kernels' text with the launches of one iteration, in the order of the steps above.
     static KernelSource source(Target target, int components, int rows);
-    /// The text alone, which FusedMassKernels goes on.
+    /// The text alone, which FusedMassKernels goes on; and its first part, what is done with scalars
+    /// and with a row's words, for kernels of others with the same digits.
     static std::string text(Target target, int components);
+    static std::string arithmetic(Target target, int components);
     static std::int64_t sum_words(int components, int rows);
 
     /// Throws Error with the compiler's reason when they do not compile.
@@ -62,11 +64,11 @@ class MassKernels {
 
     /// The first residual and direction.
     void start(const Arrays& arrays) const;
-    void update(const Arrays& arrays) const;
-    void direction(const Arrays& arrays) const;
+    void update(const Arrays& arrays, Stream stream = {}) const;
+    void direction(const Arrays& arrays, Stream stream = {}) const;
 
   private:
-    void launch(std::size_t step, const Arrays& arrays) const;
+    void launch(std::size_t step, const Arrays& arrays, Stream stream) const;
 
     std::vector<Launch> steps_;
     int rows_ = 0;
@@ -75,5 +77,9 @@ class MassKernels {
 
 /// Throws Error with the compiler's reason.
 CompiledCode compiled_mass_kernels(const Backend& backend, const KernelSource& source);
+/// Of an entry that takes these pointers, then these numbers. `cooperative`: by
+/// Module::launch_together.
+void launch_mass_kernel(const Module& module, const Launch& how, std::vector<const void*> pointers, std::vector<int> numbers, Stream stream = {},
+                        bool cooperative = false);
 
 }  // namespace hone::examples::hydro

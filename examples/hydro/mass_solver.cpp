@@ -3,22 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "examples/hydro/fused_mass_kernels.hpp"
 #include "examples/hydro/mass_kernels.hpp"
+#include "examples/hydro/mass_scalars.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/fe_mass/family.hpp"
-#include "runtime/buffers.hpp"
 
 namespace hone::examples::hydro {
 namespace {
-
-using Word = MassKernels::Word;
 
 void check_system(const MassSystem& system) {
     const CsrMatrix& m = system.matrix;
@@ -99,6 +95,21 @@ MassForm usual_mass_form(const MassSystem& system, std::int64_t rows) {
     return of.empty() || short_rows ? MassForm::rows : MassForm::elements;
 }
 
+MassForm tuned_mass_form(const Database& database, const DeviceSide& device, const MassSystem& system) {
+    const MassForm usual = usual_mass_form(system);
+    if (system.elements.empty()) return usual;
+    // A product of the nearest size takes its time by what it moves.
+    const auto seconds = [&](MassForm form) {
+        const Problem problem = product_problem(system, form);
+        const Match match = database.best(problem, device.fingerprint, device.limits);
+        if (!match.record || match.grade > Grade::nearest_size) return 0.0;
+        const Family& family = built_in_families().of(problem);
+        return match.record->step.median * family.counts(problem).bytes / family.counts(match.record->problem).bytes;
+    };
+    const double rows = seconds(MassForm::rows), elements = seconds(MassForm::elements);
+    return rows == 0 || elements == 0 ? usual : rows < elements ? MassForm::rows : MassForm::elements;
+}
+
 std::vector<double> inverse_diagonal(const MassSystem& system) {
     const CsrMatrix& m = system.matrix;
     const auto rows = static_cast<std::size_t>(m.rows());
@@ -162,13 +173,20 @@ struct MassSolver::State {
     MassKernels kernels;
     std::vector<DeviceArray> matrix;  // what the product reads of it
     bool by_elements;
-    DeviceArray q, held, r, p, w, dot, sums, scalars;
+    DeviceArray q, held, r, p, w, dot, sums;
+    MassScalars scalars;
     DeviceArray host_b, host_x;             // of data that come from the host
     std::vector<BoundKernel> multiply;      // one, made when its arrays are there
     std::optional<FusedMassKernels> fused;  // on a GPU
-    HostBuffer look;                        // the scalars, for the host
-    double tolerance = -1;                  // that is among the scalars
-    std::array<int, 2> usual{};             // iterations of the last two solves: a time step's two take turns
+    // Iterations as graphs; none yet where these arrays were solved once.
+    struct Recorded {
+        const void *b, *x;
+        VectorUpdates updates;
+        int iterations;
+        bool operator==(const Recorded&) const = default;
+    };
+    static constexpr std::size_t most_recordings = 8;
+    std::vector<std::pair<Recorded, std::unique_ptr<Recording>>> recordings;
 
     State(Backend& on, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration)
         : backend(on),
@@ -185,8 +203,7 @@ struct MassSolver::State {
           w(vectors()),
           dot(on, components * word),
           sums(on, MassKernels::sum_words(components, rows) * word),
-          scalars(on, std::int64_t{components} * Word::words * word),
-          look(on, plain_rows(Precision::f64, std::int64_t{components} * Word::words, 1), HostMemory::pinned) {
+          scalars(on, components) {
         std::vector<void*> arrays;
         for (const DeviceArray& array : matrix) arrays.push_back(array.data());
         arrays.insert(arrays.end(), {p.data(), w.data(), dot.data()});
@@ -206,56 +223,34 @@ struct MassSolver::State {
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
     }
 
-    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates) {
+    void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates, Stream stream = {}) {
         if (updates == VectorUpdates::separate || !fused) {
-            multiply.front().launch();
-            kernels.update(arrays);
-            kernels.direction(arrays);
+            multiply.front().launch(stream);
+            kernels.update(arrays, stream);
+            kernels.direction(arrays, stream);
             return;
         }
-        if (!by_elements) multiply.front().launch();
-        fused->iterate(arrays, updates == VectorUpdates::cooperative);
+        if (!by_elements) multiply.front().launch(stream);
+        // Two programs' blocks on one device could wait for each other's room.
+        fused->iterate(arrays, updates == VectorUpdates::cooperative || backend.device().is_shared, stream);
     }
 
-    // For each component a word of its scalars.
-    std::vector<double> words_of(Word which) {
-        std::vector<double> result;
-        result.reserve(static_cast<std::size_t>(components));
-        const auto all = look.row<double>(0);
-        for (int c = 0; c < components; ++c) result.push_back(all[static_cast<std::size_t>(c * Word::words + which)]);
-        return result;
-    }
-    bool any(Word which) {
-        const std::vector<double> all = words_of(which);
-        return std::any_of(all.begin(), all.end(), [](double value) { return value != 0; });
-    }
-
-    void read_scalars() {
-        backend.copy(look.data(), scalars.data(), scalars.bytes());
-        backend.synchronise();
-    }
-    // It stays there.
-    void write_tolerance(double wanted) {
-        if (wanted == tolerance) return;
-        tolerance = wanted;
-        const auto all = look.row<double>(0);
-        for (int c = 0; c < components; ++c) all[static_cast<std::size_t>(c * Word::words + Word::tolerance)] = wanted * wanted;
-        backend.copy(scalars.data(), look.data(), scalars.bytes());
-        backend.synchronise();
-    }
-
-    MassSolve result(int executed) {
-        MassSolve solve;
-        solve.executed = executed;
-        if (any(Word::active)) solve.ending = MassEnding::too_many_iterations;
-        if (any(Word::breakdown)) solve.ending = MassEnding::breakdown;
-        for (const double count : words_of(Word::iterations)) solve.iterations.push_back(static_cast<int>(count));
-        const std::vector<double> first = words_of(Word::first_delta);
-        for (const double delta : words_of(Word::delta)) {
-            const double of_first = first[solve.residuals.size()];
-            solve.residuals.push_back(of_first == 0 ? 0 : std::sqrt(delta / of_first));
+    // The next iterations of a solve.
+    void iterate(const MassKernels::Arrays& arrays, const MassSettings& settings, int steps) {
+        const Recorded wanted{arrays.b, arrays.x, settings.updates, settings.recorded};
+        auto found = std::find_if(recordings.begin(), recordings.end(), [&](const auto& each) { return each.first == wanted; });
+        // A first solve launches all kernels, so that they are loaded.
+        if (found == recordings.end() && settings.recorded > 0 && fused) {
+            if (recordings.size() == most_recordings) recordings.erase(recordings.begin());
+            recordings.emplace_back(wanted, nullptr);
+        } else if (found != recordings.end() && steps >= settings.recorded) {
+            if (!found->second)
+                found->second = backend.record([this, arrays, settings](Stream stream) {
+                    for (int step = 0; step < settings.recorded; ++step) iterate(arrays, settings.updates, stream);
+                });
+            for (; steps >= settings.recorded; steps -= settings.recorded) found->second->launch();
         }
-        return solve;
+        for (int step = 0; step < steps; ++step) iterate(arrays, settings.updates);
     }
 };
 
@@ -267,27 +262,11 @@ MassSolver::~MassSolver() = default;
 
 MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings) {
     State& s = *state_;
-    if (settings.check_every < 1) throw Error("settings of the mass solver", fmt::format("check_every is {}", settings.check_every), "use 1 or more");
     const MassKernels::Arrays arrays{b, s.q.data(), s.held.data(), s.w.data(),    s.dot.data(),
                                      x, s.r.data(), s.p.data(),    s.sums.data(), s.scalars.data()};
-    s.write_tolerance(settings.tolerance);
+    s.scalars.prepare(settings);
     s.kernels.start(arrays);
-    int executed = 0;
-    do {
-        // Systems of one run take about the same number of iterations: no look before the last
-        // ones'.
-        const bool first_look = executed == 0 && settings.check_every > 1;
-        const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
-        const int steps = std::min(wanted, settings.most_iterations - executed);
-        for (int step = 0; step < steps; ++step) {
-            s.iterate(arrays, settings.updates);
-        }
-        executed += steps;
-        s.read_scalars();
-    } while (s.any(Word::active) && executed < settings.most_iterations);
-    MassSolve result = s.result(executed);
-    s.usual = {s.usual[1], *std::max_element(result.iterations.begin(), result.iterations.end())};
-    return result;
+    return s.scalars.solve(settings, [&](int steps) { s.iterate(arrays, settings, steps); });
 }
 
 MassSolve MassSolver::solve(std::span<const double> b, std::span<double> x, const MassSettings& settings) {

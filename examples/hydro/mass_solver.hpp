@@ -28,6 +28,9 @@ struct MassSettings {
     /// lost. No result depends on it.
     int check_every = 2;
     VectorUpdates updates = VectorUpdates::fused;  ///< no digit depends on it
+    /// Iterations that a GPU queues at once, as a graph, from the second solve of the same arrays
+    /// on; 0: launch by launch.
+    int recorded = 8;
 };
 
 enum class MassEnding {
@@ -58,6 +61,9 @@ std::vector<std::int32_t> held_components(const MassSystem& system);
 /// squares. Measured on an H200 (benchmarks/results/h200) and on 16 cores. `rows`: of the whole of
 /// which the system is a part.
 MassForm usual_mass_form(const MassSystem& system, std::int64_t rows = 0);
+/// The form whose product takes less time by the results of a device, for this system or the
+/// nearest size; usual_mass_form where one of the two products has no result there.
+MassForm tuned_mass_form(const Database& database, const DeviceSide& device, const MassSystem& system);
 
 /// Conjugate gradients with a diagonal preconditioner for M x_c = b_c, all components of a vector
 /// field at once, on the device of a backend. Their scalars stay there, and a component that has

@@ -20,11 +20,6 @@ namespace {
 // [component][share]. On a GPU one block has as many threads as there are lanes, and all of them
 // get the sum.
 constexpr const char* cuda_sums = R"cpp(
-#define DEVICE __device__ __forceinline__
-    DEVICE double multiply_add(double a, double b, double c) {
-        return fma(a, b, c);
-    }
-
     template <int chunk_rows, typename Item>
     DEVICE void sum_chunks(double* sums, int first, int last, int chunks, Item item) {
         __shared__ double of_warp[components][block_rows / 32];
@@ -68,22 +63,6 @@ constexpr const char* cuda_sums = R"cpp(
 )cpp";
 
 constexpr const char* cpu_sums = R"cpp(
-#define DEVICE inline
-    DEVICE double multiply_add(double a, double b, double c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-        return __builtin_fma(a, b, c);
-#else
-        return a * b + c;
-#endif
-    }
-
-    // In pairs of neighbours.
-    DEVICE double sum_in_pairs(double* values, int count) {
-        for (int half = count / 2; half > 0; half /= 2)
-            for (int i = 0; i < half; ++i) values[i] = values[2 * i] + values[2 * i + 1];
-        return values[0];
-    }
-
     template <int chunk_rows, typename Item>
     DEVICE void sum_chunks(double* sums, int first, int last, int chunks, Item item) {
 #pragma omp parallel for if (last - first > 4096)
@@ -124,15 +103,12 @@ constexpr const char* body =
 #define NUMBERS int stride, int own, int first, int last
 #define ARGUMENTS POINTERS, NUMBERS
 
-    enum Word { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, taken };
-
-    // z . r of a row, rounded by itself.
-    DEVICE double weighted_square(double q, double r) {
-        return multiply_add(q * r, r, 0.0);
+    // Behind the scalars: p . w of each component, and the last step that was taken along p.
+    DEVICE double* dots_in(double* scalars) {
+        return scalars + components * words;
     }
-
-    DEVICE bool is_held(int held, int c) {
-        return (held >> c & 1) != 0;
+    DEVICE double* taken_in(double* scalars) {
+        return scalars + components * words + components;
     }
 
     KERNEL clear(ARGUMENTS) {
@@ -142,12 +118,13 @@ constexpr const char* body =
 
     KERNEL start(ARGUMENTS) {
         sum_chunks<block_rows>(sums, first, last, (own + block_rows - 1) / block_rows, [=](int row, double* squares) {
-            const double inverse = q[row];
+            Row of;
+            double found[components];
+            load_row(q, held, b, stride, row, of);
+            first_residual(of, found, squares);
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * stride + row;
-                const double residual = is_held(held[row], c) ? 0 : b[at];
-                r[at] = residual, p[at] = inverse * residual;
-                squares[c] = weighted_square(inverse, residual);
+                r[at] = found[c], p[at] = of.inverse * found[c];
             }
         });
     }
@@ -161,13 +138,13 @@ constexpr const char* body =
 
     KERNEL update(ARGUMENTS) {
         sum_chunks<block_rows>(sums, first, last, (own + block_rows - 1) / block_rows, [=](int row, double* squares) {
-            const double inverse = q[row];
-            for (int c = 0; c < components; ++c) {
-                const long long at = (long long)c * stride + row;
-                const double found = is_held(held[row], c) ? 0.0 : multiply_add(-scalars[alpha * components + c], w[at], r[at]);
-                r[at] = found;
-                squares[c] = weighted_square(inverse, found);
-            }
+            Row of;
+            double found[components];
+            load_row(q, held, r, stride, row, of);
+            load_product(w, stride, row, of.product);
+            new_residual(
+                of, [=](int c) { return scalars[c * words + alpha]; }, found, squares);
+            for (int c = 0; c < components; ++c) r[(long long)c * stride + row] = found[c];
         });
     }
 
@@ -178,7 +155,7 @@ constexpr const char* body =
             const double inverse = q[row];
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * stride + row;
-                p[at] = multiply_add(scalars[beta * components + c], from[at], inverse * r[at]);
+                p[at] = next_direction(scalars[c * words + beta], from[at], inverse, r[at]);
             }
         }
     }
@@ -186,7 +163,7 @@ constexpr const char* body =
     // The solution's step, and own rows' next direction. All words of a row are loaded before any is stored.
     KERNEL direction(ARGUMENTS) {
         double step[components], share[components];
-        for (int c = 0; c < components; ++c) step[c] = scalars[alpha * components + c], share[c] = scalars[beta * components + c];
+        for (int c = 0; c < components; ++c) step[c] = scalars[c * words + alpha], share[c] = scalars[c * words + beta];
         FOR_ITEMS(row) {
             const bool is_own = row < own;
             const double inverse = q[row];
@@ -198,7 +175,7 @@ constexpr const char* body =
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * stride + row;
                 x[at] = multiply_add(step[c], along[c], found[c]);
-                if (is_own) p[at] = multiply_add(share[c], along[c], inverse * residual[c]);
+                if (is_own) p[at] = next_direction(share[c], along[c], inverse, residual[c]);
             }
         }
     }
@@ -207,12 +184,12 @@ constexpr const char* body =
     // rows' next direction, and what is left of the last iteration's step.
     KERNEL aim(ARGUMENTS) {
         double share[components];
-        for (int c = 0; c < components; ++c) share[c] = scalars[beta * components + c];
+        for (int c = 0; c < components; ++c) share[c] = scalars[c * words + beta];
         FOR_ITEMS(row) {
             const double inverse = q[row];
             double along[components], residual[components];
             for (int c = 0; c < components; ++c) along[c] = from[(long long)c * stride + row], residual[c] = r[(long long)c * stride + row];
-            for (int c = 0; c < components; ++c) p[(long long)c * stride + row] = multiply_add(share[c], along[c], inverse * residual[c]);
+            for (int c = 0; c < components; ++c) p[(long long)c * stride + row] = next_direction(share[c], along[c], inverse, residual[c]);
         }
     }
 
@@ -220,36 +197,30 @@ constexpr const char* body =
         FOR_ITEMS(row)
         for (int c = 0; c < components; ++c) {
             const long long at = (long long)c * stride + row;
-            x[at] = multiply_add(scalars[taken * components + c], from[at], x[at]);
+            x[at] = multiply_add(taken_in(scalars)[c], from[at], x[at]);
         }
     }
 
-    // What follows from the sums of `start`, `dots` and `update`, as in MassKernels. Sums are per row.
-    DEVICE double& scalar(double* scalars, Word word, int c) {
-        return scalars[word * components + c];
-    }
-
+    // What follows from the sums of `start`, `dots` and `update`. Sums are per row.
     DEVICE void finish_started(double* scalars, int c, double square) {
-        const double least = scalar(scalars, tolerance_square, c) * square;
-        scalar(scalars, alpha, c) = scalar(scalars, taken, c) = scalar(scalars, beta, c) = scalar(scalars, iterations, c) = 0;
-        scalar(scalars, delta, c) = scalar(scalars, first_delta, c) = square;
-        scalar(scalars, threshold, c) = least;
-        scalar(scalars, breakdown, c) = square >= 0 ? 0 : 1;
-        scalar(scalars, active, c) = square > least ? 1 : 0;
+        double* const own = scalars + c * words;
+        taken_in(scalars)[c] = 0;
+        store_first_scalars(square, own[tolerance], own);
     }
 
     DEVICE void finish_dotted(double* scalars, int c, double product) {
-        scalar(scalars, dot, c) = product;
-        scalar(scalars, alpha, c) = scalar(scalars, active, c) != 0 && product > 0 ? scalar(scalars, delta, c) / product : 0;
+        Scalars own = scalars_of(scalars + c * words);
+        step_along(own, product);
+        dots_in(scalars)[c] = product;
+        scalars[c * words + alpha] = own.step;
     }
 
     DEVICE void finish_updated(double* scalars, int c, double square) {
-        const bool is_active = scalar(scalars, active, c) != 0, steps = is_active && scalar(scalars, dot, c) > 0;
-        if (is_active && !(steps && square >= 0)) scalar(scalars, breakdown, c) = 1;
-        scalar(scalars, taken, c) = scalar(scalars, alpha, c);
-        scalar(scalars, beta, c) = steps ? square / scalar(scalars, delta, c) : 0;
-        if (steps) scalar(scalars, delta, c) = square, scalar(scalars, iterations, c) += 1;
-        scalar(scalars, active, c) = steps && square > scalar(scalars, threshold, c) ? 1 : 0;
+        Scalars own = scalars_of(scalars + c * words);
+        step_along(own, dots_in(scalars)[c]);
+        scalars_after(own, square);
+        taken_in(scalars)[c] = own.step;
+        store_scalars(own, scalars + c * words);
     }
 
     KERNEL started(ARGUMENTS) {
@@ -281,16 +252,16 @@ constexpr const char* body =
 constexpr const char* sharing_body = R"cpp(
 #define SHARING_KERNEL extern "C" __global__ void __launch_bounds__(sharing_threads)
 #define SHARED_POINTERS unsigned *const *boxes, unsigned *done, double *of_groups, unsigned *groups_done
-#define SHARED_NUMBERS int words, int ranks, int rank, int data, int flags, int epoch, int first_step, int last_step
+#define SHARED_NUMBERS int own_words, int ranks, int rank, int data, int flags, int epoch, int first_step, int last_step
 
     constexpr int summing_blocks = components * lane_groups;
 
-    // x += step p, of the blocks behind those that sum.
-    DEVICE void take_steps(double* x, const double* p, const double* steps, int stride, int first, int last) {
+    // x += step p, of the blocks behind those that sum; components' steps lie `apart`.
+    DEVICE void take_steps(double* x, const double* p, const double* steps, int apart, int stride, int first, int last) {
         constexpr int together = 2;
         const int threads = ((int)gridDim.x - summing_blocks) * blockDim.x;
         double step[components];
-        for (int c = 0; c < components; ++c) step[c] = steps[c];
+        for (int c = 0; c < components; ++c) step[c] = steps[c * apart];
         for (int begin = first + ((int)blockIdx.x - summing_blocks) * blockDim.x + threadIdx.x; begin < last; begin += together * threads) {
             double found[together][components], along[together][components];
 #pragma unroll
@@ -309,9 +280,9 @@ constexpr const char* sharing_body = R"cpp(
 
     template <int lanes, int chunk_rows, typename Finish>
     DEVICE void share_and_sum(const double* own_sums, const double* all, const int* places, int rows, double* x, const double* p, const double* steps,
-                              int stride, SHARED_POINTERS, SHARED_NUMBERS, Finish finish) {
-        share_words(own_sums, words / 2, boxes, done, ranks, rank, data, flags, epoch);
-        if (blockIdx.x >= summing_blocks) return take_steps(x, p, steps, stride, first_step, last_step);
+                              int apart, int stride, SHARED_POINTERS, SHARED_NUMBERS, Finish finish) {
+        share_words(own_sums, own_words / 2, boxes, done, ranks, rank, data, flags, epoch);
+        if (blockIdx.x >= summing_blocks) return take_steps(x, p, steps, apart, stride, first_step, last_step);
         await_words(boxes, ranks, rank, flags, epoch);
         constexpr int of_share = share_rows / chunk_rows, of_group = lanes / lane_groups;
         __shared__ double of_warp[of_group / 32];
@@ -355,19 +326,19 @@ constexpr const char* sharing_body = R"cpp(
     }
 
     SHARING_KERNEL share_started(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
-        share_and_sum<block_rows, block_rows>(sums, all, places, last, x, p, scalars, stride, boxes, done, of_groups, groups_done, words, ranks, rank,
-                                              data, flags, epoch, 0, 0, [=](int c, double sum) { finish_started(scalars, c, sum); });
+        share_and_sum<block_rows, block_rows>(sums, all, places, last, x, p, scalars, 0, stride, boxes, done, of_groups, groups_done, own_words,
+                                              ranks, rank, data, flags, epoch, 0, 0, [=](int c, double sum) { finish_started(scalars, c, sum); });
     }
 
     SHARING_KERNEL share_dotted(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
-        share_and_sum<dot_lanes, dot_rows>(sums, all, places, last, x, from, scalars + taken * components, stride, boxes, done, of_groups,
-                                           groups_done, words, ranks, rank, data, flags, epoch, first_step, last_step,
+        share_and_sum<dot_lanes, dot_rows>(sums, all, places, last, x, from, taken_in(scalars), 1, stride, boxes, done, of_groups, groups_done,
+                                           own_words, ranks, rank, data, flags, epoch, first_step, last_step,
                                            [=](int c, double sum) { finish_dotted(scalars, c, sum); });
     }
 
     SHARING_KERNEL share_updated(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
-        share_and_sum<block_rows, block_rows>(sums, all, places, last, x, p, scalars + alpha * components, stride, boxes, done, of_groups,
-                                              groups_done, words, ranks, rank, data, flags, epoch, first_step, last_step,
+        share_and_sum<block_rows, block_rows>(sums, all, places, last, x, p, scalars + alpha, words, stride, boxes, done, of_groups, groups_done,
+                                              own_words, ranks, rank, data, flags, epoch, first_step, last_step,
                                               [=](int c, double sum) { finish_updated(scalars, c, sum); });
     }
 )cpp";
@@ -377,12 +348,13 @@ KernelSource source_of(Target target, int components, const std::string& more) {
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
-    const std::string constants = fmt::format(
-        "constexpr int components = {}, block_rows = {}, dot_rows = {}, dot_lanes = {}, share_rows = {}, lane_groups = {}, sharing_threads = {};\n",
-        components, RankMassKernels::residual_rows, RankMassKernels::dot_rows, RankMassKernels::dot_lanes, Discretisation::node_chunk,
-        RankMassKernels::lane_groups, RankMassKernels::sharing_threads);
-    source.text = item_kernels("Conjugate gradients on several ranks beside the product with the matrix.", target, source.precision,
-                               constants + (target == Target::cuda ? cuda_sums : cpu_sums) + body + more);
+    const std::string constants =
+        fmt::format("constexpr int block_rows = {}, dot_rows = {}, dot_lanes = {}, share_rows = {}, lane_groups = {}, sharing_threads = {};\n",
+                    RankMassKernels::residual_rows, RankMassKernels::dot_rows, RankMassKernels::dot_lanes, Discretisation::node_chunk,
+                    RankMassKernels::lane_groups, RankMassKernels::sharing_threads);
+    source.text =
+        item_kernels("Conjugate gradients on several ranks beside the product with the matrix.", target, source.precision,
+                     MassKernels::arithmetic(target, components) + constants + (target == Target::cuda ? cuda_sums : cpu_sums) + body + more);
     for (const char* name : {"b", "q", "held", "w", "from", "all", "places", "border"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     source.scalars = {{"stride", 0}, {"own", 0}};

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "examples/hydro/discretisation.hpp"
+#include "examples/hydro/mass_kernels.hpp"
 #include "examples/item_kernels/item_kernels.hpp"
 #include "generator/families/csr_spmv/family.hpp"
 #include "generator/kernel_source.hpp"
@@ -13,9 +14,9 @@ namespace hone::examples::hydro {
 /// where sums of all ranks come in.
 struct RankMassKernels {
     static constexpr int lane_groups = 8, sharing_threads = 512;
-    static constexpr int dot_rows = spmv::chunk_rows;   ///< that csr_spmv and fe_mass sum up first,
-    static constexpr int dot_lanes = 1024;              ///< and how many lanes they deal these sums to
-    static constexpr int residual_rows = item_threads;  ///< that MassKernels sum up first, and as many lanes
+    static constexpr int dot_rows = spmv::chunk_rows;              ///< that csr_spmv and fe_mass sum up first,
+    static constexpr int dot_lanes = 1024;                         ///< and how many lanes they deal these sums to
+    static constexpr int residual_rows = MassKernels::chunk_rows;  ///< that MassKernels sum up first, and as many lanes
 
     /// The launches of `source`, in its order.
     enum Step : std::size_t {
@@ -32,8 +33,9 @@ struct RankMassKernels {
         updated_step
     };
 
-    /// Words of `scalars`, of each component, as the kernels have them.
-    enum Word : int { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, taken, words };
+    /// Words of `scalars` behind those of MassKernels: [component] p . w, then the last step that was
+    /// taken along p.
+    static constexpr int more_scalars(int components) { return 2 * components; }
 
     /// Their text, with a launch of each.
     static KernelSource source(Target target, int components);

@@ -4,18 +4,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "examples/hydro/fused_rank_kernels.hpp"
+#include "examples/hydro/mass_scalars.hpp"
 #include "examples/hydro/rank_mass_kernels.hpp"
 #include "examples/hydro/zone_kernels.hpp"
 #include "examples/item_kernels/item_kernels.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "runtime/buffers.hpp"
 #include "runtime/ranks/device_gather.hpp"
+#include "runtime/ranks/peer_arrays.hpp"
 
 namespace hone::examples::hydro {
 namespace {
@@ -38,9 +40,13 @@ struct RankMassSolver::State {
     KernelSource source;
     std::unique_ptr<Module> module;
     std::vector<DeviceArray> matrix;
-    DeviceArray q, held, border, r, w, dot_sums, sums, scalars, of_groups;
+    DeviceArray q, held, border, r, w, dot_sums, sums, of_groups;
+    MassScalars scalars;
     int border_rows;
-    std::array<DeviceArray, 2> p;       // this iteration's direction and the last one's, in turn
+    FusedRankKernels::Places in_shared;
+    std::unique_ptr<PeerArrays> shared;  // GPUs that reach each other's memory: there the direction lies in it
+    std::array<DeviceArray, 2> own_p;
+    std::array<void*, 2> p;             // this iteration's direction and the last one's, in turn
     std::vector<BoundKernel> multiply;  // of each
     GatherExchange directions;
     // The sums of all ranks' chunks of so many rows, and where those of a share of nodes begin
@@ -52,10 +58,9 @@ struct RankMassSolver::State {
     Sums of_dots, of_residuals;
     KernelSource sharing;  // kernels that gather sums by themselves, where they can
     std::unique_ptr<Module> sharing_module;
-    HostBuffer look;             // the scalars, for the host
-    double tolerance = -1;       // that is among the scalars
-    std::array<int, 2> usual{};  // iterations of the last two solves: a time step's two take turns
-    bool step_is_left = false;   // the last iteration's, of the rows from `beside_dots` on
+    bool step_is_left = false;              // the last iteration's, of the rows from `beside_dots` on
+    DeviceArray dot;                        // of the product of `fused`, which does not use it
+    std::optional<FusedRankKernels> fused;  // an iteration in two launches, where it can be
 
     State(const ZonePart& of, Backend& on, KernelLibrary& library, MassForm form, const std::string& configuration)
         : part(of),
@@ -67,7 +72,7 @@ struct RankMassSolver::State {
           product(library.kernel(rank_product(form), found.config)),
           sums_rows(product->problem().word("kernel") == "apply_sums"),
           source(Kernels::source(on.device().limits.target, components)),
-          module(on.load(compiled(source))),
+          module(on.load(compiled_mass_kernels(on, source))),
           matrix(product_arrays(on, system(), form)),
           q(uploaded(on, inverse_diagonal(system()))),
           held(uploaded(on, held_components(system()))),
@@ -76,27 +81,30 @@ struct RankMassSolver::State {
           w(vectors()),
           dot_sums(on, components * chunks_of(rows, Kernels::dot_rows) * word),
           sums(on, components * chunks_of(own, Kernels::residual_rows) * word),
-          scalars(on, std::int64_t{Kernels::words} * components * word),
           of_groups(on, (components * Kernels::lane_groups + 1) * word),  // and how many of them are done
+          scalars(on, components, Kernels::more_scalars(components)),
           border_rows(static_cast<int>(rows_that_are_sent().size())),
-          p{vectors(), vectors()},
+          in_shared(FusedRankKernels::places(components, longest_stride(), of.whole_nodes(), of.ranks().size())),
+          shared(PeerArrays::make(of.ranks(), on, form == MassForm::elements ? in_shared.words * word : 0)),
+          own_p{shared ? DeviceArray() : vectors(), vectors()},
+          p{shared ? static_cast<void*>(shared->own()) : own_p[0].data(), own_p[1].data()},
           directions(of.ranks(), on, of.links(), sizeof(double)),
           of_dots(sums_of(Kernels::dot_rows, rows)),
           of_residuals(sums_of(Kernels::residual_rows, own)),
-          sharing(Kernels::sharing_source(components, on.device().limits.multiprocessors)),
-          look(on, plain_rows(Precision::f64, std::int64_t{Kernels::words} * components, 1), HostMemory::pinned) {
-        for (const DeviceArray& direction : p) {
+          sharing(Kernels::sharing_source(components, on.device().limits.multiprocessors)) {
+        for (void* const direction : p) {
             std::vector<void*> arrays;
             for (const DeviceArray& array : matrix) arrays.push_back(array.data());
-            arrays.insert(arrays.end(), {direction.data(), w.data()});
+            arrays.insert(arrays.end(), {direction, w.data()});
             if (sums_rows) arrays.push_back(dot_sums.data());
             multiply.emplace_back(product, arrays);
-            backend.fill(direction.data(), 0, direction.bytes());
+            backend.fill(direction, 0, w.bytes());
         }
         backend.fill(of_groups.data(), 0, of_groups.bytes());
-        if (of_dots.gather->for_kernels() != nullptr) sharing_module = backend.load(compiled(sharing));
-        exchange(0);  // the first one finds the ways to other ranks
-        directions.end();
+        if (of_dots.gather->for_kernels() != nullptr) sharing_module = backend.load(compiled_mass_kernels(backend, sharing));
+        const bool alone = all_reduce(of.ranks(), Reduction::smallest, on.device().is_shared ? 0 : 1) > 0;
+        if (shared && alone) fuse(library, form);
+        exchange(p[0]);  // the first one finds the ways to other ranks
     }
 
     void renew_exchanges() {
@@ -104,14 +112,24 @@ struct RankMassSolver::State {
         directions = GatherExchange(part.ranks(), backend, part.links(), sizeof(double));
         of_dots = sums_of(Kernels::dot_rows, rows);
         of_residuals = sums_of(Kernels::residual_rows, own);
-        if (of_dots.gather->for_kernels() != nullptr && sharing_module == nullptr) sharing_module = backend.load(compiled(sharing));
-        exchange(0);
-        directions.end();
+        if (of_dots.gather->for_kernels() != nullptr && sharing_module == nullptr)
+            sharing_module = backend.load(compiled_mass_kernels(backend, sharing));
+        exchange(p[0]);
     }
 
     static constexpr std::int64_t word = sizeof(double);
     const MassSystem& system() const { return part.here().velocity_mass; }
     DeviceArray vectors() const { return {backend, std::int64_t{components} * rows * word}; }
+
+    int longest_stride() const { return static_cast<int>(all_reduce(part.ranks(), Reduction::largest, rows)); }
+
+    void fuse(KernelLibrary& library, MassForm form) {
+        const Problem problem = product_problem(system(), form);
+        FusedMassKernels::Product of{library.kernel(problem, found.config)->source(), {}};
+        for (const DeviceArray& array : matrix) of.matrix.push_back(array.data());
+        dot = DeviceArray(backend, components * word);
+        fused.emplace(backend, FusedRankKernels::part_of(part), in_shared, FusedRankKernels::Memory{shared->own(), shared->all()}, of);
+    }
 
     // By rows of a matrix it has no sums of chunks.
     Problem rank_product(MassForm form) const {
@@ -136,13 +154,6 @@ struct RankMassSolver::State {
         for (const GatherLink& link : part.links())
             for (const std::int64_t place : link.own) all.insert(static_cast<std::int32_t>(place % rows));
         return {all.begin(), all.end()};
-    }
-
-    CompiledCode compiled(const KernelSource& text) const {
-        CompileOutcome outcome = backend.compiler().compile(text);
-        if (!outcome.ok)
-            throw Error("the kernels of the mass solver", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
-        return std::move(outcome.code);
     }
 
     // By chunks of nodes as ranks share them: each has several of the smaller ones, the last one of
@@ -187,15 +198,13 @@ struct RankMassSolver::State {
         std::vector<int> numbers;
     };
     Arguments arguments_of(const Vectors& of, const DeviceArray& to, Range items, const void* all, const void* places) const {
-        return {{of.b, q.data(), held.data(), w.data(), p.at(1 - of.turned).data(), all, places, border.data(), of.x, r.data(),
-                 p.at(of.turned).data(), to.data(), scalars.data()},
+        return {{of.b, q.data(), held.data(), w.data(), p.at(1 - of.turned), all, places, border.data(), of.x, r.data(), p.at(of.turned), to.data(),
+                 scalars.data()},
                 {rows, own, items.first, items.last}};
     }
-    static void launch(const Module& with, const Launch& how, Dim3 grid, Arguments of, Stream stream = {}) {
-        std::vector<void*> all;
-        for (const void*& pointer : of.pointers) all.push_back(static_cast<void*>(&pointer));
-        for (int& number : of.numbers) all.push_back(&number);
-        with.launch(with.entry(how.entry), grid, how.block, 0, stream, all.data());
+    static void launch(const Module& with, Launch how, Dim3 grid, Arguments of, Stream stream = {}) {
+        how.grid = grid;
+        launch_mass_kernel(with, how, std::move(of.pointers), std::move(of.numbers), stream);
     }
     void launch(Kernels::Step step, const Vectors& of, Range items, Stream stream = {}) const {
         launch(*module, source.step[step], item_blocks(items.last - items.first),
@@ -238,35 +247,31 @@ struct RankMassSolver::State {
     // The next direction: first of the rows that are sent, which travel while all others are made.
     void take_direction(const Vectors& of) {
         if (border_rows > 0) launch(Kernels::turn_step, of, {0, border_rows});
-        exchange(of.turned);
+        begin_exchange(p.at(of.turned));
         steps_beside_sums() ? launch(Kernels::aim_step, of, {0, own}) : launch(Kernels::direction_step, of, {0, rows});
         directions.end();
     }
 
-    std::vector<double> words_of(Kernels::Word which) {
-        const auto all = look.row<double>(0).subspan(static_cast<std::size_t>(which * components), static_cast<std::size_t>(components));
-        return {all.begin(), all.end()};
-    }
-    bool any(Kernels::Word which) {
-        const std::vector<double> all = words_of(which);
-        return std::any_of(all.begin(), all.end(), [](double value) { return value != 0; });
-    }
-    void read_scalars() {
-        backend.copy(look.data(), scalars.data(), scalars.bytes());
-        backend.synchronise();
-    }
-    // It stays there.
-    void write_tolerance(double wanted) {
-        if (wanted == tolerance) return;
-        tolerance = wanted;
-        const auto all = look.row<double>(0);
-        std::fill(all.begin(), all.end(), 0.0);
-        std::fill_n(all.begin() + Kernels::tolerance_square * components, components, wanted * wanted);
-        backend.copy(scalars.data(), look.data(), scalars.bytes());
-        backend.synchronise();
+    // A field's words of own nodes to where others have copies.
+    void begin_exchange(void* field) { directions.begin(std::array<void*, 1>{field}); }
+    void exchange(void* field) {
+        begin_exchange(field);
+        directions.end();
     }
 
-    void exchange(std::size_t turned) { directions.begin(std::array<void*, 1>{p.at(turned).data()}); }
+    // GPUs do all of it in one launch behind the product where nothing else is asked for. Where
+    // other processes' kernels may take the room of one rank's blocks, all ranks would wait for it.
+    bool fuses(VectorUpdates updates) const { return fused && updates != VectorUpdates::separate && steps_beside_sums(); }
+
+    void iterate(Vectors& of) {
+        multiply_with(of);
+        finish(Kernels::dotted_step, of, of_dots, step_is_left ? Range{beside_dots(), rows} : Range{});
+        launch(Kernels::update_step, of, {0, own});
+        finish(Kernels::updated_step, of, of_residuals, {0, beside_dots()});
+        step_is_left = steps_beside_sums();
+        of.turned = 1 - of.turned;
+        take_direction(of);
+    }
 };
 
 RankMassSolver::RankMassSolver(const ZonePart& part, Backend& backend, KernelLibrary& library, MassForm form, const std::string& configuration)
@@ -282,47 +287,25 @@ void RankMassSolver::renew_exchanges() {
 
 MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& settings) {
     State& s = *state_;
-    if (settings.check_every < 1) throw Error("settings of the mass solver", fmt::format("check_every is {}", settings.check_every), "use 1 or more");
-    s.write_tolerance(settings.tolerance);
+    s.scalars.prepare(settings);
     State::Vectors of{b, x};
     s.launch(Kernels::clear_step, of, {0, s.rows});
     s.launch(Kernels::start_step, of, {0, s.own});
-    s.exchange(of.turned);
-    s.directions.end();
+    s.exchange(s.p.at(of.turned));
     s.finish(Kernels::started_step, of, s.of_residuals);
-    const auto iterate = [&] {
-        s.multiply_with(of);
-        s.finish(Kernels::dotted_step, of, s.of_dots, s.step_is_left ? State::Range{s.beside_dots(), s.rows} : State::Range{});
-        s.launch(Kernels::update_step, of, {0, s.own});
-        s.finish(Kernels::updated_step, of, s.of_residuals, {0, s.beside_dots()});
-        s.step_is_left = s.steps_beside_sums();
-        of.turned = 1 - of.turned;
-        s.take_direction(of);
-    };
-    int executed = 0;
-    do {
-        // As MassSolver: no look before the last solves' number of iterations. All ranks see the
-        // same scalars.
-        const bool first_look = executed == 0 && settings.check_every > 1;
-        const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
-        const int steps = std::min(wanted, settings.most_iterations - executed);
-        for (int step = 0; step < steps; ++step) iterate();
-        executed += steps;
-        s.read_scalars();
-    } while (s.any(Kernels::active) && executed < settings.most_iterations);
-    if (std::exchange(s.step_is_left, false)) s.launch(Kernels::go_on_step, of, {s.beside_dots(), s.rows});
-    MassSolve result;
-    result.executed = executed;
-    if (s.any(Kernels::active)) result.ending = MassEnding::too_many_iterations;
-    if (s.any(Kernels::breakdown)) result.ending = MassEnding::breakdown;
-    for (const double count : s.words_of(Kernels::iterations)) result.iterations.push_back(static_cast<int>(count));
-    const std::vector<double> first = s.words_of(Kernels::first_delta);
-    for (const double last : s.words_of(Kernels::delta)) {
-        const double of_first = first[result.residuals.size()];
-        result.residuals.push_back(of_first == 0 ? 0 : std::sqrt(last / of_first));
+    if (s.fuses(settings.updates)) {
+        const FusedRankKernels::Arrays arrays{s.q.data(), s.held.data(), s.w.data(), s.dot.data(), x, s.r.data(), s.scalars.data()};
+        const MassSolve solve = s.scalars.solve(settings, [&](int steps) {
+            for (int step = 0; step < steps; ++step) s.fused->iterate(arrays, settings.updates == VectorUpdates::cooperative);
+        });
+        s.exchange(x);
+        return solve;
     }
-    s.usual = {s.usual[1], *std::max_element(result.iterations.begin(), result.iterations.end())};
-    return result;
+    const MassSolve solve = s.scalars.solve(settings, [&](int steps) {
+        for (int step = 0; step < steps; ++step) s.iterate(of);
+    });
+    if (std::exchange(s.step_is_left, false)) s.launch(Kernels::go_on_step, of, {s.beside_dots(), s.rows});
+    return solve;
 }
 
 void RankMassSolver::multiply(int times) {

@@ -31,17 +31,28 @@ constexpr const char* body = R"cpp(
     KERNEL gather(ARGUMENTS) {
         const int all_nodes = low;
         FOR_ITEMS(i) {
-            const long long zone = i / zone_nodes, node = i % zone_nodes;
-            for (int c = 0; c < components; ++c) to[(zone * components + c) * zone_nodes + node] = from[(long long)c * all_nodes + numbers[i]];
+            const int zone = i / zone_nodes, node = i % zone_nodes, number = numbers[i];
+            double found[components];  // all are loaded before any is stored: arrays might be the same
+            for (int c = 0; c < components; ++c) found[c] = from[(long long)c * all_nodes + number];
+            for (int c = 0; c < components; ++c) to[((long long)zone * components + c) * zone_nodes + node] = found[c];
         }
     }
 
     KERNEL subtract(ARGUMENTS) {
         FOR_ITEMS(i) {
             double sums[components] = {};
-            for (int at = numbers[i]; at < numbers[i + 1]; ++at) {
-                const long long zone = places[at] / zone_nodes, node = places[at] % zone_nodes;
-                for (int c = 0; c < components; ++c) sums[c] += from[(zone * components + c) * zone_nodes + node];
+            // Some are on their way at once.
+            enum { together = 4 };
+            const int end = numbers[i + 1];
+            for (int at = numbers[i]; at < end; at += together) {
+                int place[together];
+                double some[together][components];
+                for (int k = 0; k < together; ++k) place[k] = at + k < end ? places[at + k] : -1;
+                for (int k = 0; k < together; ++k)
+                    for (int c = 0; c < components; ++c)
+                        some[k][c] = place[k] < 0 ? 0.0 : from[((long long)(place[k] / zone_nodes) * components + c) * zone_nodes + place[k] % zone_nodes];
+                for (int k = 0; k < together; ++k)
+                    for (int c = 0; c < components; ++c) sums[c] += some[k][c];
             }
             for (int c = 0; c < components; ++c) to[(long long)c * last + i] = -sums[c];
         }

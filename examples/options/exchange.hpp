@@ -55,4 +55,20 @@ class StepTimer {
     int steps_ = 0;  // of a sample, once that is known
 };
 
+/// A solver with the exchanges that are chosen for it. `make` makes one with those that the
+/// communicator's settings say, and its `renew_exchanges` follows other settings. `choose(run)` is
+/// choose_exchange of the caller's step, whose runs `measure(solver)` makes; its state is then what
+/// they left.
+template <typename Make, typename Choose, typename Measure>
+auto solver_with_exchange(const Make& make, const Choose& choose, const Measure& measure) {
+    decltype(make()) solver;
+    const auto renew = [&] { solver != nullptr ? solver->renew_exchanges() : void(solver = make()); };
+    choose([&]() -> ExchangePeriod {
+        renew();
+        return measure(*solver);
+    });
+    renew();
+    return solver;
+}
+
 }  // namespace hone::examples

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "generator/error.hpp"
 #include "generator/render.hpp"
 #include "runtime/cuda/cuda_device.hpp"
 #include "runtime/cuda/cuda_module.hpp"
 #include "runtime/cuda/cuda_peers.hpp"
+#include "runtime/cuda/cuda_recording.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/nvrtc_compiler.hpp"
@@ -30,6 +33,7 @@ std::string size_text(std::int64_t bytes) {
 // Reduces to one number per block; the host takes the largest of these.
 constexpr std::int64_t comparison_blocks = 1024;
 constexpr std::int64_t comparison_threads = 256;
+constexpr std::size_t most_comparisons = 16;  // whose numbers come in one copy
 
 const char* comparison_of(ValueType type) {
     switch (type) {
@@ -205,6 +209,8 @@ class CudaBackend : public Backend {
         session_->check(driver().stream_wait_event(handle_of(later), order_, 0), "ordering two streams");
     }
 
+    std::unique_ptr<Recording> record(std::function<void(Stream)> work) override { return cuda::record(session_, work); }
+
     std::unique_ptr<StopWatch> make_stop_watch() override { return std::make_unique<CudaStopWatch>(session_); }
 
     double seconds(Stream stream, const std::function<void()>& work) override {
@@ -222,21 +228,13 @@ class CudaBackend : public Backend {
     }
 
     double largest_difference(const void* a, const void* b, std::int64_t values, ValueType type) override {
-        if (values <= 0) return 0;
-        const Current current(*session_);
-        current.check();
-        prepare_comparison();
-        // The arrays may have been written on any stream.
-        session_->check(driver().context_synchronise(), "waiting for the arrays to compare");
-        const std::int64_t blocks = std::min(comparison_blocks, (values + comparison_threads - 1) / comparison_threads);
-        long long count = values;
-        void* arguments[] = {static_cast<void*>(&a), static_cast<void*>(&b), &count, &partial_};
-        const int entry = comparison_->entry(comparison_of(type));
-        comparison_->launch(entry, {blocks, 1, 1}, {comparison_threads, 1, 1}, 0, {}, arguments);
-        std::vector<double> partial(static_cast<std::size_t>(blocks));
-        copy(partial.data(), partial_, blocks * static_cast<std::int64_t>(sizeof(double)), {});
-        synchronise({});
-        return *std::max_element(partial.begin(), partial.end());
+        return compare(std::array{ArrayPair{a, b, values, type}}).front();
+    }
+    std::vector<double> largest_differences(std::span<const ArrayPair> pairs) override {
+        std::vector<double> largest;
+        for (std::size_t first = 0; first < pairs.size(); first += most_comparisons)
+            for (const double found : compare(pairs.subspan(first, std::min(most_comparisons, pairs.size() - first)))) largest.push_back(found);
+        return largest;
     }
 
     PeerMemory* peers() override { return peers_.get(); }
@@ -244,11 +242,41 @@ class CudaBackend : public Backend {
   private:
     const Driver& driver() const { return session_->driver(); }
 
+    /// Of at most `most_comparisons` pairs: one kernel for each, and one copy of what all found.
+    std::vector<double> compare(std::span<const ArrayPair> pairs) {
+        std::vector<double> largest(pairs.size(), 0);
+        const Current current(*session_);
+        current.check();
+        prepare_comparison();
+        // The arrays may have been written on any stream.
+        session_->check(driver().context_synchronise(), "waiting for the arrays to compare");
+        std::vector<std::int64_t> begins{0};  // of a pair's numbers, one after the other
+        for (const auto& [a, b, values, type] : pairs) {
+            const std::int64_t begin = begins.back();
+            const std::int64_t blocks = std::clamp<std::int64_t>((values + comparison_threads - 1) / comparison_threads, 0, comparison_blocks);
+            begins.push_back(begin + blocks);
+            if (blocks == 0) continue;
+            const void* first = a;
+            const void* second = b;
+            long long count = values;
+            double* partial = static_cast<double*>(partial_) + begin;
+            void* arguments[] = {static_cast<void*>(&first), static_cast<void*>(&second), &count, static_cast<void*>(&partial)};
+            comparison_->launch(comparison_->entry(comparison_of(type)), {blocks, 1, 1}, {comparison_threads, 1, 1}, 0, {}, arguments);
+        }
+        std::vector<double> found(static_cast<std::size_t>(begins.back()));
+        copy(found.data(), partial_, begins.back() * static_cast<std::int64_t>(sizeof(double)), {});
+        synchronise({});
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            for (std::int64_t at = begins[i]; at < begins[i + 1]; ++at) largest[i] = std::max(largest[i], found[static_cast<std::size_t>(at)]);
+        return largest;
+    }
+
     void prepare_comparison() {
         if (comparison_) return;
         const CompileOutcome outcome = compiler_->compile(comparison_source());
         if (!outcome.ok) throw Error("comparison kernel", outcome.failure, "check the installation with 'hone doctor'");
-        if (partial_ == nullptr) partial_ = allocate(comparison_blocks * static_cast<std::int64_t>(sizeof(double)));
+        if (partial_ == nullptr)
+            partial_ = allocate(static_cast<std::int64_t>(most_comparisons) * comparison_blocks * static_cast<std::int64_t>(sizeof(double)));
         comparison_ = load(outcome.code);
     }
 

@@ -43,6 +43,9 @@ Device describe_device(const Driver& driver, int index, const std::string& compi
     device.limits.shared_bytes_per_multiprocessor = attribute(max_shared_memory_per_multiprocessor);
     device.limits.multiprocessors = attribute(multiprocessor_count);
     device.limits.cache_bytes = attribute(l2_cache_size);
+    // Drivers before 12.5 do not know the question.
+    int is_shared = 0;
+    device.is_shared = driver.device_get_attribute(&is_shared, mps_enabled, handle) == success && is_shared != 0;
     device.fingerprint = {Target::cuda,          name.data(), fmt::format("sm_{}", architecture), device.limits.multiprocessors,
                           version_text(version), compiler};
     return device;

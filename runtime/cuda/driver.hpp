@@ -15,6 +15,8 @@ struct LoadedCode;
 struct Function;
 struct EventHandle;
 struct StreamHandle;
+struct GraphHandle;
+struct GraphExecutable;
 using DevicePointer = unsigned long long;
 using Result = int;
 
@@ -53,6 +55,7 @@ constexpr int compute_capability_minor = 76;
 constexpr int max_shared_memory_per_multiprocessor = 81;
 constexpr int max_registers_per_multiprocessor = 82;
 constexpr int max_shared_memory_per_block_optin = 97;
+constexpr int mps_enabled = 133;
 
 // CUfunction_attribute.
 constexpr int function_static_shared_bytes = 1;
@@ -63,6 +66,9 @@ constexpr unsigned host_alloc_portable = 1;
 // CUstream_flags, and a priority that the driver takes for its highest.
 constexpr unsigned stream_non_blocking = 1;
 constexpr int highest_priority = -1000;
+
+// CUstreamCaptureMode: no call is refused meanwhile, in this thread or another.
+constexpr int capture_relaxed = 2;
 
 // CUevent_flags and CUipcMem_flags.
 constexpr unsigned event_disable_timing = 2;
@@ -84,67 +90,79 @@ constexpr unsigned wait_value_at_least = 0;
                 device_total_memory, cuDeviceTotalMem_v2, (std::size_t * bytes, int device)) row(device_get_attribute, cuDeviceGetAttribute,         \
                                                                                                  (int* value, int attribute, int device))            \
                 row(primary_context_retain, cuDevicePrimaryCtxRetain, (Context * *context, int device)) row(                                         \
-                    primary_context_release, cuDevicePrimaryCtxRelease_v2, (int device))                                                             \
-                    row(context_get_current, cuCtxGetCurrent, (Context * *context)) row(context_push, cuCtxPushCurrent_v2, (Context * context)) row( \
-                        context_pop, cuCtxPopCurrent_v2, (Context * *context)) row(context_synchronise, cuCtxSynchronize, ())                        \
-                        row(module_load_data, cuModuleLoadData, (LoadedCode * *code, const void* image)) row(                                        \
-                            module_unload, cuModuleUnload, (LoadedCode * code)) row(module_get_function, cuModuleGetFunction,                        \
-                                                                                    (Function * *function, LoadedCode * code, const char* name))     \
-                            row(function_get_attribute, cuFuncGetAttribute, (int* value, int attribute, Function* function))                         \
-                                row(function_set_attribute, cuFuncSetAttribute, (Function * function, int attribute, int value)) row(                \
-                                    launch_kernel, cuLaunchKernel,                                                                                   \
-                                    (Function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
-                                     unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream, void** arguments,  \
-                                     void** extra)) row(memory_get_info, cuMemGetInfo_v2, (std::size_t * free_bytes, std::size_t * total_bytes))     \
-                                    row(memory_allocate, cuMemAlloc_v2, (DevicePointer * pointer, std::size_t bytes)) row(memory_free, cuMemFree_v2, \
-                                                                                                                          (DevicePointer pointer))   \
-                                        row(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned int flags)) row(             \
-                                            host_free, cuMemFreeHost,                                                                                \
-                                            (void* pointer)) row(copy_async, cuMemcpyAsync,                                                          \
-                                                                 (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle * stream))   \
-                                            row(fill_async, cuMemsetD8Async,                                                                         \
-                                                (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))                     \
-                                                row(stream_synchronise, cuStreamSynchronize, (StreamHandle * stream)) row(                           \
-                                                    stream_create, cuStreamCreateWithPriority,                                                       \
-                                                    (StreamHandle * *stream, unsigned int flags, int priority))                                      \
-                                                    row(stream_destroy, cuStreamDestroy_v2, (StreamHandle * stream))                                 \
-                                                        row(event_create, cuEventCreate, (EventHandle * *event, unsigned int flags)) row(            \
-                                                            event_destroy, cuEventDestroy_v2, (EventHandle * event))                                 \
-                                                            row(event_record, cuEventRecord, (EventHandle * event, StreamHandle * stream)) row(      \
-                                                                event_synchronise, cuEventSynchronize, (EventHandle * event))                        \
-                                                                row(event_query, cuEventQuery, (EventHandle * event)) row(                           \
-                                                                    event_elapsed, cuEventElapsedTime,                                               \
-                                                                    (float* milliseconds, EventHandle* begin, EventHandle* end))                     \
-                                                                    row(stream_wait_event, cuStreamWaitEvent,                                        \
-                                                                        (StreamHandle * stream, EventHandle * event, unsigned int flags))            \
-                                                                        row(stream_wait_value, cuStreamWaitValue32_v2,                               \
-                                                                            (StreamHandle * stream, DevicePointer address, unsigned int value,       \
-                                                                             unsigned int flags)) row(stream_write_value, cuStreamWriteValue32_v2,   \
-                                                                                                      (StreamHandle * stream, DevicePointer address, \
-                                                                                                       unsigned int value, unsigned int flags))      \
-                                                                            row(device_can_access_peer, cuDeviceCanAccessPeer,                       \
-                                                                                (int* can, int device, int peer))                                    \
-                                                                                row(context_enable_peer_access, cuCtxEnablePeerAccess,               \
-                                                                                    (Context * peer, unsigned int flags))                            \
-                                                                                    row(ipc_get_memory, cuIpcGetMemHandle,                           \
-                                                                                        (IpcMemoryHandle * handle, DevicePointer pointer))           \
-                                                                                        row(ipc_open_memory, cuIpcOpenMemHandle_v2,                  \
-                                                                                            (DevicePointer * pointer, IpcMemoryHandle handle,        \
-                                                                                             unsigned int flags)) row(ipc_close_memory,              \
-                                                                                                                      cuIpcCloseMemHandle,           \
-                                                                                                                      (DevicePointer pointer))       \
-                                                                                            row(ipc_get_event, cuIpcGetEventHandle,                  \
-                                                                                                (IpcEventHandle * handle, EventHandle * event))      \
-                                                                                                row(ipc_open_event, cuIpcOpenEventHandle,            \
-                                                                                                    (EventHandle * *event, IpcEventHandle handle))   \
-                                                                                                    row(launch_cooperative_kernel,                   \
-                                                                                                        cuLaunchCooperativeKernel,                   \
-                                                                                                        (Function * function, unsigned int grid_x,   \
-                                                                                                         unsigned int grid_y, unsigned int grid_z,   \
-                                                                                                         unsigned int block_x, unsigned int block_y, \
-                                                                                                         unsigned int block_z,                       \
-                                                                                                         unsigned int shared_bytes,                  \
-                                                                                                         StreamHandle* stream, void** arguments))
+                    primary_context_release, cuDevicePrimaryCtxRelease_v2,                                                                           \
+                    (int device)) row(context_get_current, cuCtxGetCurrent, (Context * *context))                                                    \
+                    row(context_push, cuCtxPushCurrent_v2, (Context * context)) row(context_pop, cuCtxPopCurrent_v2, (Context * *context)) row(      \
+                        context_synchronise, cuCtxSynchronize, ()) row(module_load_data, cuModuleLoadData, (LoadedCode * *code, const void* image))  \
+                        row(module_unload, cuModuleUnload, (LoadedCode * code)) row(                                                                 \
+                            module_get_function, cuModuleGetFunction,                                                                                \
+                            (Function * *function, LoadedCode * code, const char* name)) row(function_get_attribute, cuFuncGetAttribute,             \
+                                                                                             (int* value, int attribute, Function* function))        \
+                            row(function_set_attribute, cuFuncSetAttribute, (Function * function, int attribute, int value)) row(                    \
+                                launch_kernel, cuLaunchKernel,                                                                                       \
+                                (Function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,           \
+                                 unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream, void** arguments,      \
+                                 void** extra)) row(memory_get_info, cuMemGetInfo_v2, (std::size_t * free_bytes, std::size_t * total_bytes))         \
+                                row(memory_allocate, cuMemAlloc_v2, (DevicePointer * pointer, std::size_t bytes)) row(                               \
+                                    memory_free, cuMemFree_v2, (DevicePointer pointer))                                                              \
+                                    row(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned int flags)) row(                 \
+                                        host_free, cuMemFreeHost,                                                                                    \
+                                        (void* pointer)) row(copy_async, cuMemcpyAsync,                                                              \
+                                                             (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle * stream))       \
+                                        row(fill_async, cuMemsetD8Async,                                                                             \
+                                            (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))                         \
+                                            row(stream_synchronise, cuStreamSynchronize, (StreamHandle * stream)) row(                               \
+                                                stream_create, cuStreamCreateWithPriority,                                                           \
+                                                (StreamHandle * *stream, unsigned int flags,                                                         \
+                                                 int priority)) row(stream_destroy, cuStreamDestroy_v2, (StreamHandle * stream))                     \
+                                                row(event_create, cuEventCreate, (EventHandle * *event, unsigned int flags)) row(                    \
+                                                    event_destroy, cuEventDestroy_v2,                                                                \
+                                                    (EventHandle *                                                                                   \
+                                                     event)) row(event_record, cuEventRecord, (EventHandle * event, StreamHandle * stream))          \
+                                                    row(event_synchronise, cuEventSynchronize, (EventHandle * event)) row(                           \
+                                                        event_query, cuEventQuery,                                                                   \
+                                                        (EventHandle * event)) row(event_elapsed, cuEventElapsedTime,                                \
+                                                                                   (float* milliseconds, EventHandle* begin, EventHandle* end))      \
+                                                        row(stream_wait_event, cuStreamWaitEvent,                                                    \
+                                                            (StreamHandle * stream, EventHandle * event, unsigned int flags))                        \
+                                                            row(stream_wait_value, cuStreamWaitValue32_v2,                                           \
+                                                                (StreamHandle * stream, DevicePointer address, unsigned int value,                   \
+                                                                 unsigned int flags)) row(stream_write_value, cuStreamWriteValue32_v2,               \
+                                                                                          (StreamHandle * stream, DevicePointer address,             \
+                                                                                           unsigned int value, unsigned int flags))                  \
+                                                                row(device_can_access_peer, cuDeviceCanAccessPeer, (int* can, int device, int peer)) \
+                                                                    row(context_enable_peer_access, cuCtxEnablePeerAccess,                           \
+                                                                        (Context * peer,                                                             \
+                                                                         unsigned int flags)) row(ipc_get_memory, cuIpcGetMemHandle,                 \
+                                                                                                  (IpcMemoryHandle * handle, DevicePointer pointer)) \
+                                                                        row(ipc_open_memory, cuIpcOpenMemHandle_v2,                                  \
+                                                                            (DevicePointer * pointer, IpcMemoryHandle handle, unsigned int flags))   \
+                                                                            row(ipc_close_memory, cuIpcCloseMemHandle, (DevicePointer pointer)) row( \
+                                                                                ipc_get_event, cuIpcGetEventHandle,                                  \
+                                                                                (IpcEventHandle * handle, EventHandle * event))                      \
+                                                                                row(ipc_open_event, cuIpcOpenEventHandle,                            \
+                                                                                    (EventHandle * *event, IpcEventHandle handle))                   \
+                                                                                    row(launch_cooperative_kernel, cuLaunchCooperativeKernel,        \
+                                                                                        (Function * function, unsigned int grid_x,                   \
+                                                                                         unsigned int grid_y, unsigned int grid_z,                   \
+                                                                                         unsigned int block_x, unsigned int block_y,                 \
+                                                                                         unsigned int block_z, unsigned int shared_bytes,            \
+                                                                                         StreamHandle* stream, void** arguments))                    \
+                                                                                        row(stream_begin_capture, cuStreamBeginCapture_v2,           \
+                                                                                            (StreamHandle * stream, int mode))                       \
+                                                                                            row(stream_end_capture, cuStreamEndCapture,              \
+                                                                                                (StreamHandle * stream, GraphHandle * *graph))       \
+                                                                                                row(graph_instantiate, cuGraphInstantiateWithFlags,  \
+                                                                                                    (GraphExecutable * *executable,                  \
+                                                                                                     GraphHandle * graph, unsigned long long flags)) \
+                                                                                                    row(graph_launch, cuGraphLaunch,                 \
+                                                                                                        (GraphExecutable * executable,               \
+                                                                                                         StreamHandle * stream))                     \
+                                                                                                        row(graph_destroy, cuGraphDestroy,           \
+                                                                                                            (GraphHandle * graph))                   \
+                                                                                                            row(graph_executable_destroy,            \
+                                                                                                                cuGraphExecDestroy,                  \
+                                                                                                                (GraphExecutable * executable))
 // clang-format on
 
 /// The driver's functions, or what is missing.

@@ -21,6 +21,7 @@ class OrderedGather {
 
     std::int64_t items() const { return static_cast<std::int64_t>(order_.size()); }
     Communicator& communicator() const { return communicator_; }
+    const std::vector<std::int64_t>& own() const { return own_; }  ///< numbers of the own ones
 
     /// `words` of each own item, in the order in which its numbers were given; result:
     /// [item][word], on every rank. Throws Error for another number of words.

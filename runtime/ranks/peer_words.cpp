@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstring>
 #include <numeric>
-#include <span>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "runtime/peer_memory.hpp"
+#include "runtime/ranks/peer_arrays.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -83,8 +79,8 @@ struct PeerWords::State {
     std::int64_t flag_bytes, slot_bytes;
     std::unique_ptr<Module> module;
     int entry = 0;
-    std::vector<std::unique_ptr<PeerBox>> boxes;  // [rank]: the own one, and the others' as this device sees them
-    DeviceArray pointers, done;
+    std::unique_ptr<PeerArrays> arrays;
+    DeviceArray done;
     int epoch = 0;
 
     State(Communicator& ranks, Backend& of, const std::vector<std::int64_t>& with)
@@ -94,45 +90,15 @@ struct PeerWords::State {
         slot_bytes = flag_bytes + aligned(std::accumulate(own, bytes.end(), begin));
     }
 
-    std::size_t rank() const { return static_cast<std::size_t>(communicator.rank()); }
     bool fits() const {
         constexpr std::int64_t most = std::int64_t{1} << 30;
         return slot_bytes < most && std::all_of(bytes.begin(), bytes.end(), [](std::int64_t count) { return count % word == 0; });
-    }
-
-    // Makes the own box with no flag set. Returns what the others open it by; nothing where there
-    // is no way.
-    std::vector<std::byte> make_own() {
-        boxes.resize(bytes.size());
-        if (!fits() || backend.peers() == nullptr) return {};
-        try {
-            boxes[rank()] = backend.peers()->make(slots * slot_bytes);
-            backend.fill(boxes[rank()]->memory(), 0, slots * slot_bytes);
-            backend.synchronise();
-            return boxes[rank()]->ticket();
-        } catch (const Error&) {
-            return {};
-        }
-    }
-    bool open(std::size_t other, std::span<const std::byte> ticket) {
-        if (other == rank()) return true;
-        try {
-            boxes[other] = backend.peers()->open(ticket);
-        } catch (const Error&) {
-            return false;
-        }
-        return boxes[other]->is_apart();
     }
     bool load() {
         const CompileOutcome outcome = backend.compiler().compile(PeerWords::kernel());
         if (!outcome.ok) return false;
         module = backend.load(outcome.code);
         entry = module->entry("share");
-        std::vector<std::uint64_t> addresses(boxes.size());
-        std::transform(boxes.begin(), boxes.end(), addresses.begin(),
-                       [](const auto& box) { return reinterpret_cast<std::uintptr_t>(box->memory()); });
-        pointers = DeviceArray(backend, static_cast<std::int64_t>(addresses.size() * sizeof addresses[0]));
-        backend.copy(pointers.data(), addresses.data(), pointers.bytes());
         done = DeviceArray(backend, word);
         backend.fill(done.data(), 0, word);
         backend.synchronise();
@@ -141,20 +107,8 @@ struct PeerWords::State {
 
     // On all ranks, or on none.
     bool connect() {
-        const std::vector<std::byte> own = make_own();
-        std::vector<double> lengths(bytes.size());
-        const auto length = static_cast<double>(own.size());
-        communicator.all_gather({&length, 1}, equal_counts(communicator, 1), lengths);
-        if (*std::min_element(lengths.begin(), lengths.end()) == 0) return false;
-        // Bytes travel as whole words, all tickets as long as the longest.
-        const auto words = static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()) + sizeof(double) - 1) / sizeof(double);
-        std::vector<double> ticket(words), all(words * bytes.size());
-        std::memcpy(ticket.data(), own.data(), own.size());
-        communicator.all_gather(ticket, equal_counts(communicator, static_cast<int>(words)), all);
-        bool good = true;
-        for (std::size_t other = 0; good && other < bytes.size(); ++other)
-            good = open(other, std::as_bytes(std::span(all).subspan(other * words, words)).first(static_cast<std::size_t>(lengths[other])));
-        good = good && load();
+        arrays = PeerArrays::make(communicator, backend, fits() ? slots * slot_bytes : 0);
+        const bool good = arrays != nullptr && load();
         return all_reduce(communicator, Reduction::smallest, good ? 1 : 0) > 0;
     }
 
@@ -162,10 +116,10 @@ struct PeerWords::State {
         // Whatever the memory was used for before, no flag has this number.
         ++epoch;
         const std::int64_t slot = epoch % slots * slot_bytes, place = slot + flag_bytes;
-        return {pointers.data(),
+        return {arrays->all(),
                 done.data(),
-                boxes[rank()]->memory() + place,
-                static_cast<int>(bytes[rank()] / word),
+                arrays->own() + place,
+                static_cast<int>(bytes[static_cast<std::size_t>(communicator.rank())] / word),
                 static_cast<int>(bytes.size()),
                 communicator.rank(),
                 static_cast<int>((place + begin) / word),
@@ -192,12 +146,7 @@ struct PeerWords::State {
 
 PeerWords::PeerWords(std::unique_ptr<State> state) : state_(std::move(state)) {
 }
-PeerWords::~PeerWords() {
-    if (state_->epoch > 0) try {
-            state_->backend.synchronise();  // whoever stores here, and what is stored from here, is done
-        } catch (const Error&) {            // the device is lost; the run ends by whoever saw it first
-        }
-}
+PeerWords::~PeerWords() = default;
 
 std::unique_ptr<PeerWords> PeerWords::make(Communicator& communicator, Backend& backend, const std::vector<std::int64_t>& bytes) {
     auto state = std::make_unique<State>(communicator, backend, bytes);

@@ -13,11 +13,7 @@ namespace hone::inline v0_1 {
 
 /// DeviceGather by one kernel: each rank's GPU stores its words into the memory of all others, says
 /// so by a flag there, and waits for the flags of all. Neither hosts nor events take part, so it is
-/// the fastest way for few words.
-///
-/// A kernel that waits keeps its GPU, so there is this way only where every rank is a process of
-/// its own on a GPU of its own, and they are peers. Where a rank is gone, its launcher has to end
-/// the others.
+/// the fastest way for few words. There is this way where there are PeerArrays.
 class PeerWords {
   public:
     /// All ranks call it together; null on all of them where one has no such way, or bytes are no
@@ -33,8 +29,8 @@ class PeerWords {
     /// A gathering that a kernel of the caller's does, by share_words and await_words of
     /// `device_functions`, in place of `gather`.
     struct Turn {
-        void* boxes = nullptr;  ///< device memory: of each rank the memory that it gathers in
-        void* done = nullptr;   ///< counts blocks, 0 before and after
+        const void* boxes = nullptr;  ///< device memory: of each rank the memory that it gathers in
+        void* done = nullptr;         ///< counts blocks, 0 before and after
         std::byte* all = nullptr;
         int words = 0, ranks = 0, rank = 0, data = 0, flags = 0, epoch = 0;  ///< places and lengths in words of 32 bits
     };

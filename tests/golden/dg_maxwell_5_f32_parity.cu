@@ -24,6 +24,7 @@ __device__ const short row_node[64] =
     {1, 2, 3, 4, 5, 8, 9, 10, 14, 22, 23, 24, 25, 28, 29, 37, 38, 39, 42, 47, 48, 53, 0, 7, 13, 21, 27, 32, 36, 41, 46,
     50, 52, 55, -1, -1, -1, -1, -1, -1, 6, 11, 15, 18, 20, 12, 16, 19, 17, 26, 30, 33, 35, 31, 34, 40, 43, 45, 44, 49,
     51, 54, -1, -1};
+constexpr int nodal_row = 340;  // stride between elements' fields and right-hand sides as memory has them
 constexpr int threads_per_block = 256, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 4;    // values per load and store of memory
@@ -108,7 +109,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     // Fields of the block's elements arrive in shared memory as they lie. No register waits for them, so that all are
     // under way together.
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)
-        copy<copy_width>(here + i, q + size_t(block_first) * words + i, true);
+        copy<copy_width>(here + (i + i / words * (nodal_row - words)), q + size_t(block_first) * words + i, true);
     commit_copies();
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
         const real* const given = geometry + size_t(block_first + e) * geometry_words;
@@ -139,10 +140,10 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         real even[trips][fields], odd[trips][fields];
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
-            const int i = min(int(threadIdx.x) + trip * threads_per_block, parts - 1), e = i / even_parts,
-                part = i % even_parts;
+            const int i = min(int(threadIdx.x) + trip * threads_per_block, parts - 1), e = i % elements_per_block,
+                part = i / elements_per_block;
             const bool paired = part < odd_parts;
-            const real* const row = here + e * words;
+            const real* const row = here + e * nodal_row;
             const int first = first_node[part], second = paired ? second_node[part] : first;
             #pragma unroll
             for (int f = 0; f < fields; ++f) {
@@ -154,7 +155,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         __syncthreads();
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
-            const int i = threadIdx.x + trip * threads_per_block, e = i / even_parts, part = i % even_parts;
+            const int i = threadIdx.x + trip * threads_per_block, e = i % elements_per_block,
+                part = i / elements_per_block;
             if (i >= parts) break;
             const auto put = [&](int m, const real(&value)[fields]) {
                 const real* const own = factor + (e < present ? e : 0) * factors;
@@ -274,12 +276,12 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             if (n >= 0)
                 #pragma unroll
                 for (int f = 0; f < fields; ++f)
-                    out[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
+                    out[(element + c * element_groups) * nodal_row + f * nodes + n] = sum[f][r][c];
         }
     __syncthreads();
     for (int i = threadIdx.x; i < elements_per_block * odd_parts; i += threads_per_block) {
-        real* const row = out + i / odd_parts * words;
-        const int first = first_node[i % odd_parts], second = second_node[i % odd_parts];
+        real* const row = out + i % elements_per_block * nodal_row;
+        const int first = first_node[i / elements_per_block], second = second_node[i / elements_per_block];
         #pragma unroll
         for (int f = 0; f < fields; ++f) {
             const real even = row[f * nodes + first], odd = row[f * nodes + second];
@@ -292,7 +294,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     #pragma unroll 4
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
         real total[copy_width];
-        load(total, out + i);
+        load(total, out + (i + i / words * (nodal_row - words)));
         #pragma unroll
         for (int j = 0; j < copy_width; ++j) {
             total[j] = total[j];

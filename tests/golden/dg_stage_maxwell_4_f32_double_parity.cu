@@ -34,6 +34,7 @@ __device__ const short padded_column[1] = {35};
 __device__ const short row_node[40] =
     {1, 2, 3, 7, 16, 0, 6, 15, 4, 8, 17, 11, 20, 25, -1, -1, 5, 9, 12, 10, 19, 14, 13, 22, 32, 27, 18, 21, 26, 34, 29,
     31, 33, 30, 24, 23, 28, -1, -1, -1};
+constexpr int nodal_row = 210;  // stride between elements' fields and right-hand sides as memory has them
 __device__ const FacePoint points_of_faces[face_points] =
     {{0, 6, 0}, {1, 0, 0}, {2, 1, 0}, {3, 2, 0}, {4, 3, 0}, {5, 10, 0}, {6, 7, 0}, {7, 4, 0}, {8, 5, 0}, {9, 11, 0},
     {10, 14, 0}, {11, 8, 0}, {12, 12, 0}, {13, 15, 0}, {14, 13, 0}, {0, 16, 1}, {1, 17, 1}, {2, 18, 1}, {3, 19, 1},
@@ -202,6 +203,24 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         }
     };
     ask(threadIdx.x);
+    // Faces, too, and geometry: of an element, by threads from the last on.
+    constexpr int face_trips = (elements_per_block * face_count + threads_per_block - 1) / threads_per_block;
+    real faces_ahead[face_trips][dimension + 1];
+    #pragma unroll
+    for (int trip = 0; trip < face_trips; ++trip) {
+        const int i = min(int(threadIdx.x) + trip * threads_per_block, present * face_count - 1);
+        load(faces_ahead[trip], faces + (size_t(block_first) * face_count + i) * (dimension + 1));
+    }
+    constexpr int geometry_trips = (elements_per_block + threads_per_block - 1) / threads_per_block;
+    real geometry_ahead[geometry_trips][geometry_words];
+    #pragma unroll
+    for (int trip = 0; trip < geometry_trips; ++trip) {
+        const int e = threads_per_block - 1 - int(threadIdx.x) + trip * threads_per_block;
+        if (e >= present) break;
+        #pragma unroll
+        for (int j = 0; j < geometry_words; ++j)
+            geometry_ahead[trip][j] = geometry[size_t(block_first + e) * geometry_words + j];
+    }
 
     // The operators arrive with the fields.
     for (int i = threadIdx.x * vector_width; i < derivative_words; i += threads_per_block * vector_width)
@@ -212,25 +231,29 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     // Fields of the block's elements arrive in shared memory as they lie. No register waits for them, so that all are
     // under way together.
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)
-        copy<copy_width>(here + i, q + size_t(block_first) * words + i, true);
+        copy<copy_width>(here + (i + i / words * (nodal_row - words)), q + size_t(block_first) * words + i, true);
     commit_copies();
     for (int i = threadIdx.x * prefetched_words; i < present * words; i += threads_per_block * prefetched_words)
         prefetch(res + size_t(block_first) * words + i);
     fetch();
     // Of each face: normal or, for Maxwell in 3D, two tangents; Fscale; impedance of the element.
-    for (int i = threadIdx.x; i < elements_per_block * face_count; i += threads_per_block) {
-        const size_t k = block_first + min(i / face_count, present - 1);
+    #pragma unroll
+    for (int trip = 0; trip < face_trips; ++trip) {
+        const int i = threadIdx.x + trip * threads_per_block;
+        if (i >= elements_per_block * face_count) break;
+        const real(&face)[dimension + 1] = faces_ahead[trip];
         real* const frame = frames + i / face_count * frame_row + i % face_count * frame_words;
-        real face[dimension + 1];
-        load(face, faces + (k * face_count + i % face_count) * (dimension + 1));
         real tangents[6];
         tangents_of(face, tangents);
         #pragma unroll
         for (int j = 0; j < 6; ++j) frame[j] = tangents[j];
         frame[fscale_word] = face[dimension];
     }
-    for (int e = threadIdx.x; e < present; e += threads_per_block) {
-        const real* const given = geometry + size_t(block_first + e) * geometry_words;
+    #pragma unroll
+    for (int trip = 0; trip < geometry_trips; ++trip) {
+        const int e = threads_per_block - 1 - int(threadIdx.x) + trip * threads_per_block;
+        if (e >= present) break;
+        const real(&given)[geometry_words] = geometry_ahead[trip];
         real g[geometry_words];
         // What is along r + s - t, r - s and t: u_x = (r_x + s_x) (D_r + D_s - D_t) / 2 + (r_x - s_x) (D_r - D_s) / 2 +
         // (t_x + (r_x + s_x) / 2) D_t.
@@ -269,7 +292,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             const size_t k = block_first + e;
             real frame[frame_words];
             load(frame, frames + e * frame_row + side * frame_words);
-            const real* const own = here + e * words + own_node;
+            const real* const own = here + e * nodal_row + own_node;
             constexpr int own_stride = nodes;
             if (plus < 0) {
                 // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing
@@ -316,8 +339,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
             const int i = min(int(threadIdx.x) + trip * threads_per_block, parts - 1);
-            const real* const row = here + i / even_parts * words;
-            const Images image = images[i % even_parts];
+            const real* const row = here + i % elements_per_block * nodal_row;
+            const Images image = images[i / elements_per_block];
             #pragma unroll
             for (int f = 0; f < fields; ++f) {
                 #pragma unroll
@@ -338,7 +361,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         __syncthreads();
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
-            const int i = threadIdx.x + trip * threads_per_block, e = i / even_parts, place = i % even_parts;
+            const int i = threadIdx.x + trip * threads_per_block, e = i % elements_per_block,
+                place = i / elements_per_block;
             if (i >= parts) break;
             const auto put = [&](int kind, int m) {
                 real value[fields];
@@ -504,7 +528,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             }
         }
     }
-    // What the update needs of memory is asked for before the barriers.
+    // What right-hand sides update, or are added to, is asked for before the barriers.
     constexpr int copies =
         (elements_per_block * words + threads_per_block * copy_width - 1) / (threads_per_block * copy_width);
     real ahead[copies][copy_width];
@@ -527,13 +551,13 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             if (n >= 0)
                 #pragma unroll
                 for (int f = 0; f < fields; ++f)
-                    out[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
+                    out[(element + c * element_groups) * nodal_row + f * nodes + n] = sum[f][r][c];
         }
     // Right-hand sides of a part lie at that image of its node whose number is the part's kind.
     __syncthreads();
     for (int i = threadIdx.x; i < elements_per_block * odd_parts; i += threads_per_block) {
-        real* const row = out + i / odd_parts * words;
-        const Images image = images[i % odd_parts];
+        real* const row = out + i % elements_per_block * nodal_row;
+        const Images image = images[i / elements_per_block];
         #pragma unroll
         for (int f = 0; f < fields; ++f) {
             real part[4];
@@ -545,8 +569,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         }
     }
     for (int i = threadIdx.x; i < elements_per_block * 2 * paired_parts; i += threads_per_block) {
-        real* const row = out + i / (2 * paired_parts) * words;
-        const int pair = i % (2 * paired_parts);
+        real* const row = out + i % elements_per_block * nodal_row;
+        const int pair = i / elements_per_block;
         const Images image = images[odd_parts + pair];
         const int first = image.node[0], second = pair < paired_parts ? image.node[2] : image.node[1];
         #pragma unroll
@@ -564,7 +588,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
         if (i >= present * words) break;
         real total[copy_width];
-        load(total, out + i);
+        load(total, out + (i + i / words * (nodal_row - words)));
         real(&residual)[copy_width] = ahead[trip];
         real(&field)[copy_width] = fields_ahead[trip];
         #pragma unroll

@@ -129,10 +129,9 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
     // Of each face: normal or, for Maxwell in 3D, two tangents; Fscale; impedance of the element.
     for (int i = threadIdx.x; i < elements_per_block * face_count; i += threads_per_block) {
-        const size_t k = block_first + min(i / face_count, present - 1);
-        real* const frame = frames + i / face_count * frame_row + i % face_count * frame_words;
         real face[dimension + 1];
-        load(face, faces + (k * face_count + i % face_count) * (dimension + 1));
+        load(face, faces + (size_t(block_first) * face_count + min(i, present * face_count - 1)) * (dimension + 1));
+        real* const frame = frames + i / face_count * frame_row + i % face_count * frame_words;
         real tangents[6];
         tangents_of(face, tangents);
         #pragma unroll

@@ -264,7 +264,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
                 const int n = tile * 16 + lane / 4 + i / 2 * 8;
                 if (n < nodes)
                     #pragma unroll
-                    for (int f = 0; f < fields; ++f) out[(e * fields + f) * nodes + n] = sum[f][c][i];
+                    for (int f = 0; f < fields; ++f)
+                        out[(e * fields + f) * nodes + n] = sum[f][c][i];
             }
     }
     __syncthreads();

@@ -237,13 +237,19 @@ __device__ __forceinline__ void wait_for_bytes(Barrier* full, unsigned phase) {
                  : "memory");
 }
 
+// Words of a row that bulk copies bring: whole sectors of memory, and none of the padding behind them.
+__device__ __forceinline__ int copied_words(int nx, int pitch) {
+    constexpr int sector = 32 / sizeof(real);
+    return min((nx + 2 + sector - 1) / sector * sector, pitch);
+}
+
 // Rows come through shared memory: while one stage is read, the other one fills.
 struct Rows {
-    real* stage;  // [stages][planes z - 1, z, z + 1, and f][rows_per_stage][pitch]
+    real* stage;  // [stages][planes z - 1, z, z + 1, and f][rows_per_stage][row_words]
     Barrier* full;
     const real *u, *f;  // row 0 of the block's plane
     wide plane;
-    int pitch, ny, x;
+    int pitch, row_words, ny, x;
     Turn turn;
 
     // Starts the copies of stage number `number`, which holds rows 1 + number * rows_per_stage onwards, up to the
@@ -253,16 +259,22 @@ struct Rows {
         const int count = min(rows_per_stage, ny + 2 - y);
         if (count <= 0) return;
         turn.wait_for_row(y + count - 1);
-        const unsigned bytes = count * pitch * sizeof(real);
-        real* const to = stage + number % stages * (4 * rows_per_stage * pitch);
-        const int next_plane = rows_per_stage * pitch;
+        const unsigned row_bytes = row_words * sizeof(real);
+        real* const to = stage + number % stages * (4 * rows_per_stage * row_words);
+        const int next_plane = rows_per_stage * row_words;
         const wide at = y * wide(pitch);
         Barrier* const own = full + number % stages;
-        expect_bytes(own, 4 * bytes);
-        copy_rows(to, u + at - plane, bytes, own);
-        copy_rows(to + next_plane, u + at, bytes, own);
-        copy_rows(to + 2 * next_plane, u + at + plane, bytes, own);
-        copy_rows(to + 3 * next_plane, f + at, bytes, own);
+        expect_bytes(own, 4 * count * row_bytes);
+        #pragma unroll
+        for (int row = 0; row < rows_per_stage; ++row) {
+            if (row >= count) continue;
+            real* const to_row = to + row * row_words;
+            const wide at_row = at + row * pitch;
+            copy_rows(to_row, u + at_row - plane, row_bytes, own);
+            copy_rows(to_row + next_plane, u + at_row, row_bytes, own);
+            copy_rows(to_row + 2 * next_plane, u + at_row + plane, row_bytes, own);
+            copy_rows(to_row + 3 * next_plane, f + at_row, row_bytes, own);
+        }
     }
 
     // Row y; `second` is 1 for every second row.
@@ -271,8 +283,8 @@ struct Rows {
         constexpr int in_stage = rows_per_stage == 2 ? second : 0;
         const int number = (y - 1) / rows_per_stage;
         if (in_stage == 0) wait_for_bytes(full + number % stages, number / stages % 2);
-        const real* const from = stage + (number % stages * 4 * rows_per_stage + in_stage) * pitch + x;
-        const int next_plane = rows_per_stage * pitch;
+        const real* const from = stage + (number % stages * 4 * rows_per_stage + in_stage) * row_words + x;
+        const int next_plane = rows_per_stage * row_words;
         const Row row{load(from), load(from + next_plane), load(from + 2 * next_plane), load(from + 3 * next_plane)};
         if (in_stage == rows_per_stage - 1) {
             finish_shared_reads();
@@ -311,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     extern __shared__ __align__(128) unsigned char shared_memory[];
     real* const buffer = reinterpret_cast<real*>(shared_memory);
     __shared__ Barrier full[stages];
-    Rows rows{buffer, full, u_plane, f_plane, plane, pitch, ny, x_read, turn};
+    Rows rows{buffer, full, u_plane, f_plane, plane, pitch, copied_words(nx, pitch), ny, x_read, turn};
     if (threadIdx.x == 0 && threadIdx.y == 0) {
         prepare_barriers(full);
         for (int i = 0; i < stages; ++i) rows.fill(i);

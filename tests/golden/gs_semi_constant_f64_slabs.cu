@@ -10,9 +10,14 @@ constexpr int block_x = 32, block_y = 12, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 1;
 constexpr int points_per_thread = 2;  // along x
 constexpr int planes_per_slab = 3, slab_stages = 2;
-constexpr int stages = slab_stages * (2 * planes_per_slab + 2) / 4;  // where a block has one plane
+constexpr int stages_of(int planes)  // the shared memory is as large for all blocks
+{
+    return slab_stages * (2 * planes_per_slab + 2) / (2 * planes + 2);
+}
+constexpr int stages = stages_of(1);  // most of a block
 constexpr int pairs = points_per_thread / 2;
 constexpr int reach = planes_per_slab > 1 ? 8 : 4;  // points along x that new values of a slab depend on
+constexpr int rows_behind = 2;  // by which the later colours of a slab follow the earlier ones
 // at each end of a warp: they repeat points of the neighbouring warp
 constexpr int halo_lanes = (reach + points_per_thread - 1) / points_per_thread;
 constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;
@@ -210,18 +215,26 @@ __device__ __forceinline__ void wait_for_bytes(Barrier* full, unsigned phase) {
                  : "memory");
 }
 
-// A stage is refilled when every warp has said that it read it.
-__device__ __forceinline__ void prepare_readers(Barrier* read) {
-    for (int i = 0; i < stages; ++i)
-        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(read + i)), "r"(blockDim.y - 1));
+// Words of a row that bulk copies bring: whole sectors of memory, and none of the padding behind them.
+__device__ __forceinline__ int copied_words(int nx, int pitch) {
+    constexpr int sector = 32 / sizeof(real);
+    return min((nx + 2 + sector - 1) / sector * sector, pitch);
 }
 
-__device__ __forceinline__ void say_read(Barrier* read) {
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(read)) : "memory");
+// Barriers that open when so many warps have arrived at them.
+__device__ __forceinline__ void prepare_arrivals(Barrier* barriers, int count, int warps) {
+    for (int i = 0; i < count; ++i)
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barriers + i)), "r"(warps));
 }
 
-__device__ __forceinline__ void wait_for_readers(Barrier* read, unsigned phase) {
-    wait_for_bytes(read, phase);
+// For one thread of a warp.
+__device__ __forceinline__ void arrive(Barrier* barrier) {
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+// For one thread.
+__device__ __forceinline__ void wait_for_arrivals(Barrier* barrier, unsigned phase) {
+    wait_for_bytes(barrier, phase);
 }
 
 // The same for rows that nobody reads again: the second cache gives them up first.
@@ -242,20 +255,20 @@ template <int planes>
 struct Rows {
     // planes of the earlier and of the later colours
     static constexpr int earlier = (planes + 1) / 2, later = planes / 2;
-    static constexpr int behind = planes > 1 ? 2 : 0;                       // rows that the later ones are behind
+    static constexpr int behind = planes > 1 ? rows_behind : 0;             // rows that the later ones are behind
     static constexpr int arrays = 2 * planes + 2;                           // planes of u and of f in a stage
-    // the shared memory is as large for all blocks
-    static constexpr int own_stages = slab_stages * (2 * planes_per_slab + 2) / arrays;
-    real* stage;  // [own_stages], each of rows [arrays][2][pitch] and of stencils [planes][stencil_rows][stencil_words]
+    static constexpr int own_stages = stages_of(planes);
+    // [own_stages], each of rows [arrays][2][row_words] and of stencils [planes][stencil_rows][stencil_words]
+    real* stage;
     const real* stencil;
     Barrier *full, *read;
     const real *u, *f;
     wide plane;
-    int pitch, ny, nz, z;
+    int pitch, row_words, ny, nz, z;
     Turn turn;
 
     __device__ __forceinline__ int steps() const { return (ny + behind + 2) / 2; }
-    __device__ __forceinline__ int words_of_stage() const { return arrays * 2 * pitch
+    __device__ __forceinline__ int words_of_stage() const { return arrays * 2 * row_words
         + planes * (stencil_rows * stencil_words); }
     // Stencils of plane number i of the block: place of row 0.
     __device__ __forceinline__ const real* stencils(int i) const {
@@ -274,42 +287,45 @@ struct Rows {
     // on that side, unused.
     __device__ __forceinline__ Coefficients stencil_of(const real* from, int i, int y, int row) const {
         const int there = min(max(row, 1), ny) - (row_of(i, y) - 1);
-        return Coefficients{from + arrays * 2 * pitch + (i * stencil_rows + there) * stencil_words};
+        return Coefficients{from + arrays * 2 * row_words + (i * stencil_rows + there) * stencil_words};
     }
 
     // Starts the copies of stage number `number`: rows y and y + 1, where y is odd, up to the boundary. Right-hand
     // sides of the later colours are those of the rows behind.
     __device__ __forceinline__ void fill(int number) {
         const int y = 1 + 2 * number;
-        const unsigned row_bytes = pitch * sizeof(real);
-        const unsigned bytes = max(0, min(2, ny + 2 - y)) * row_bytes;
-        const unsigned bytes_behind = number > 0 ? min(2, ny + 2 + behind - y) * row_bytes : 0;
+        const unsigned row_bytes = row_words * sizeof(real);
+        const int count = max(0, min(2, ny + 2 - y));
+        const int count_behind = number > 0 || behind == 0 ? min(2, ny + 2 + behind - y) : 0;
         turn.wait_for_row(y + 1);
         real* const to = stage + number % own_stages * words_of_stage();
         Barrier* const own = full + number % own_stages;
         unsigned stencil_bytes = 0;
         #pragma unroll
         for (int i = 0; i < planes; ++i) stencil_bytes += rows_of_stencils(i, y) * (stencil_words * sizeof(real));
-        expect_bytes(own, (planes + 2 + earlier) * bytes + later * bytes_behind + stencil_bytes);
+        expect_bytes(own, ((planes + 2 + earlier) * count + later * count_behind) * row_bytes + stencil_bytes);
         #pragma unroll
         for (int i = 0; i < planes; ++i) {
-            const int from = first_stencil(i, y), count = rows_of_stencils(i, y);
-            real* const place = to + arrays * 2 * pitch
+            const int from = first_stencil(i, y), rows = rows_of_stencils(i, y);
+            real* const place = to + arrays * 2 * row_words
                 + (i * stencil_rows + from - (row_of(i, y) - 1)) * stencil_words;
-            if (count > 0)
-                copy_rows(place, stencils(i) + from * stencil_words, count * (stencil_words * sizeof(real)), own);
+            if (rows > 0)
+                copy_rows(place, stencils(i) + from * stencil_words, rows * (stencil_words * sizeof(real)), own);
         }
-        if (bytes > 0) {
+        #pragma unroll
+        for (int row = 0; row < 2; ++row) {
+            if (row < count) {
+                #pragma unroll
+                for (int i = 0; i < planes + 2; ++i)
+                    copy_rows(to + (2 * i + row) * row_words, u + at(i - 1, y + row), row_bytes, own);
+            }
             #pragma unroll
-            for (int i = 0; i < planes + 2; ++i) copy_rows(to + i * 2 * pitch, u + at(i - 1, y), bytes, own);
-            #pragma unroll
-            for (int i = 0; i < planes; i += 2)
-                copy_rows_once(to + (planes + 2 + i) * 2 * pitch, f + at(i, y), bytes, own);
-        }
-        if (bytes_behind > 0) {
-            #pragma unroll
-            for (int i = 1; i < planes; i += 2)
-                copy_rows_once(to + (planes + 2 + i) * 2 * pitch, f + at(i, y - behind), bytes_behind, own);
+            for (int i = 0; i < planes; ++i) {
+                const int back = i % 2 == 0 ? 0 : behind;
+                if (row >= (i % 2 == 0 ? count : count_behind)) continue;
+                copy_rows_once(to + (2 * (planes + 2 + i) + row) * row_words, f + at(i, y - back + row), row_bytes,
+                    own);
+            }
         }
     }
 
@@ -318,7 +334,7 @@ struct Rows {
     __device__ __forceinline__ void copy_all(bool followed) {
         for (int number = 0; number < steps() + (followed ? own_stages : 0); ++number) {
             const int emptied = number - own_stages;
-            if (emptied >= 0) wait_for_readers(read + emptied % own_stages, emptied / own_stages % 2);
+            if (emptied >= 0) wait_for_arrivals(read + emptied % own_stages, emptied / own_stages % 2);
             if (number < steps()) fill(number);
             if (emptied >= 0 && followed) turn.finished_row(min(1 + 2 * emptied, ny));
         }
@@ -334,7 +350,7 @@ struct Rows {
     __device__ __forceinline__ void give_back(int number) const {
         finish_shared_reads();
         __syncwarp();
-        if (threadIdx.x == 0) say_read(read + number % own_stages);
+        if (threadIdx.x == 0) arrive(read + number % own_stages);
     }
 };
 
@@ -352,13 +368,13 @@ __device__ __forceinline__ void walk_slab(
     extern __shared__ __align__(128) unsigned char shared_memory[];
     __shared__ Barrier full[stages], read[stages];
     Rows<planes> rows{reinterpret_cast<real*>(shared_memory), stencil, full, read, u, f, wide(ny + 2) * pitch, pitch,
-        ny, nz, z, turn};
+        copied_words(nx, pitch), ny, nz, z, turn};
     // By a shuffle compilers know that all lanes of a warp go the same way: none of the shuffles below needs a branch
     // in case they did not.
     const int warp = __shfl_sync(0xffffffff, int(threadIdx.y), 0);
     const bool copies = warp == int(blockDim.y) - 1;
     if (threadIdx.x == 0 && copies) {
-        prepare_readers(read);
+        prepare_arrivals(read, stages, blockDim.y - 1);
         prepare_barriers(full);
     }
     __syncthreads();
@@ -391,8 +407,9 @@ __device__ __forceinline__ void walk_slab(
     for (int number = 0; number < rows.steps(); ++number) {
         const int y = 1 + 2 * number;
         const real* const from = rows.take(number);
-        const auto u_at = [&](int i, int row) { return load(from + (2 * (i + 1) + row) * pitch + x_read); };
-        const auto f_at = [&](int i, int row) { return load(from + (2 * (planes + 2 + i) + row) * pitch + x_read); };
+        const auto u_at = [&](int i, int row) { return load(from + (2 * (i + 1) + row) * rows.row_words + x_read); };
+        const auto f_at =
+            [&](int i, int row) { return load(from + (2 * (planes + 2 + i) + row) * rows.row_words + x_read); };
         const auto s_at = [&](int i, int row) { return rows.stencil_of(from, i, y, row); };
         Group fresh[planes], behind[planes];  // new values of the steps' odd and even rows
         if (y <= ny + 1) {

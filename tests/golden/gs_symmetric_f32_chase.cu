@@ -1,6 +1,6 @@
 // gauss_seidel_27: symmetric stencil, f32
 // hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=chase,
-//     staging=registers,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=1
+//     staging=registers,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=1,max_lead=0
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 68 bytes (compulsory)
 using real = float;

@@ -138,6 +138,11 @@ void BackgroundVetter::permit() {
     changed_.notify_all();
 }
 
+void BackgroundVetter::stepping() {
+    const std::lock_guard lock(mutex_);
+    stepping_ = true;
+}
+
 void BackgroundVetter::pause(bool paused) {
     if (const int thread = thread_id_; thread != 0) signal_children_of_thread(thread, paused ? SIGSTOP : SIGCONT);
 }
@@ -170,6 +175,7 @@ void BackgroundVetter::run() {
         if (stopping_) break;
         const auto candidate = next_job(lock);
         job_waits_ = candidate.has_value();
+        if (candidate && !stepping_ && !on_cpu()) permitted_ = working_ = true;
         if (permitted_) {
             permitted_ = false;
             if (candidate) {

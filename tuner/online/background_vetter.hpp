@@ -39,7 +39,8 @@ struct Vetted {
 /// `end` and the destructor return at once; `job_waits`, `working` and `ending` take no lock.
 ///
 /// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU,
-/// whose cores the application uses, also compiling it. One job runs for one `permit`.
+/// whose cores the application uses, also compiling it. One job runs for one `permit`. Before the
+/// first step there is nothing to slow on a GPU: until `stepping` jobs run there as they come.
 class BackgroundVetter {
   public:
     /// Backend and families must outlive it.
@@ -61,6 +62,8 @@ class BackgroundVetter {
     void want(std::vector<Candidate> candidates);
     /// Drops what was wanted and is not needed any more.
     void drop(const std::function<bool(std::int64_t)>& needed);
+    /// The application's steps begin: from now on jobs are permitted one by one.
+    void stepping();
     bool job_waits() const { return job_waits_.load(std::memory_order_acquire); }
     void permit();
     /// A job was permitted and has not ended.
@@ -97,6 +100,7 @@ class BackgroundVetter {
     std::deque<Vetted> finished_;
     std::string broken_;
     bool permitted_ = false;
+    bool stepping_ = false;
     bool over_ = false;  ///< the thread does nothing more
     std::atomic<bool> stopping_{false};
     std::atomic<bool> job_waits_{false};

@@ -164,20 +164,30 @@ struct OnlinePolicy::State {
 
     double excess(const Trial& trial) { return is_incumbent(trial) ? 0 : std::max(0.0, trial.worst(rules) - pace.median()); }
 
-    /// The trial under way, or the first that can be afforded now.
+    /// The trial under way, or of those that can be afforded now the first that the worker found
+    /// fastest.
     Trial* active(bool disturbed_now) {
         if (!pace.known()) return nullptr;
         if (Trial* const trial = running()) return trial;
         if (disturbed_now) return nullptr;
+        Trial* chosen = nullptr;
         for (Trial& trial : trials) {
             if (trial.stage != Trial::Stage::ready) continue;
+            screen(trial);  // there may have been no pace to compare with when it passed
             trial.guess = guess(trial.candidate.index);
-            if (excess(trial) + (is_incumbent(trial) ? 0 : switching) > allowance()) continue;
-            trial.stage = Trial::Stage::running;
-            if (!is_incumbent(trial)) ++progress.tried;
-            return &trial;
+            if (trial.stage != Trial::Stage::ready || excess(trial) + (is_incumbent(trial) ? 0 : switching) > allowance()) continue;
+            if (chosen == nullptr || rank(trial) < rank(*chosen)) chosen = &trial;
         }
-        return nullptr;
+        if (chosen == nullptr) return nullptr;
+        chosen->stage = Trial::Stage::running;
+        if (!is_incumbent(*chosen)) ++progress.tried;
+        return chosen;
+    }
+
+    /// Finalists are compared in turns, by the tuner's order.
+    double rank(const Trial& trial) {
+        const double found = trial.candidate.finalist ? 0 : ratio(trial.candidate.index);
+        return found > 0 ? found : 1;
     }
 
     /// How many times slower than the incumbent the worker found it; 0: not known.

@@ -27,7 +27,7 @@ constexpr int disturbed_sparse_on_gpu = 4;  // an event costs the device a micro
 
 SamplingRule vetting_rule() {
     SamplingRule rule;
-    rule.period = 5;  // the worker's times only tell what is hopeless, and its device is the application's
+    rule.period = 3;  // the worker's times only tell what is hopeless, and its device is the application's
     rule.most_seconds = 0.2;
     return rule;
 }
@@ -61,12 +61,14 @@ OnlineSession::OnlineSession(Backend& backend, const Families& families, const s
       problem_(problem),
       arrays_(arrays.begin(), arrays.end()),
       library_(backend, folder.empty() ? known_records(families, {}, settings.warn) : Database::load(folder, families), families, settings.warn),
-      warn_(settings.warn),
-      first_(library_.kernel(problem)),
-      plain_(std::make_shared<BoundKernel>(first_, arrays)) {
-    started_with_ = first_->match().config.key();
+      warn_(settings.warn) {
     if (!warn_) warn_ = [](const std::string& text) { fmt::print(stderr, "hone: warning: {}\n", text); };
-    start(folder, settings);
+    // A worker opens its device, and the space is listed, while the first kernel is compiled.
+    start(settings);
+    first_ = library_.kernel(problem);
+    plain_ = std::make_shared<BoundKernel>(first_, arrays);
+    started_with_ = first_->match().config.key();
+    if (vetter_) open_in_background(folder, settings);
 }
 
 OnlineSession::~OnlineSession() {
@@ -77,23 +79,39 @@ OnlineSession::~OnlineSession() {
     }
 }
 
-void OnlineSession::start(const std::filesystem::path& folder, const OnlineSettings& settings) {
+void OnlineSession::start(const OnlineSettings& settings) {
     if (!settings.enabled) {
         why_not_ = "switched off";
         return;
     }
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
-    if (first_->is_reference()) return tell_why_not("nothing can be compiled here");
     if (command.empty()) return tell_why_not("there is no hone program to verify candidates with: install it, or name it in HONE_WORKER");
     VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, std::random_device{}()};
     vetter_ = std::make_unique<BackgroundVetter>(backend_, families_, problem_, std::move(vetting));
+    // Listing a search space takes longer than many steps.
+    vetter_->post([&vetter = *vetter_, notes = notes_, &family = families_.of(problem_), problem = problem_, limits = backend_.device().limits] {
+        try {
+            list_space(*notes, family, problem, limits, [&] { return vetter.ending(); });
+        } catch (const std::exception& error) {
+            notes->why_none = error.what();
+        }
+    });
+}
+
+/// What is tried first is compiled, and on a GPU verified, while the application sets itself up.
+void OnlineSession::open_in_background(const std::filesystem::path& folder, const OnlineSettings& settings) {
+    if (first_->is_reference()) {
+        vetter_.reset();
+        return tell_why_not("nothing can be compiled here");
+    }
     OnlineRules rules = settings.rules;
     if (backend_.device().limits.target != Target::cpu) rules.disturbed_sparse = disturbed_sparse_on_gpu;
-    // Listing a search space takes longer than many steps.
-    vetter_->post([&vetter = *vetter_, notes = notes_, folder, rules, strategy = settings.strategy, seed = settings.seed,
-                   &family = families_.of(problem_), problem = problem_, device = backend_.device(), config = first_->match().config] {
+    vetter_->post([&vetter = *vetter_, notes = notes_, folder, rules, strategy = settings.strategy, seed = settings.seed, problem = problem_,
+                   device = backend_.device(), config = first_->match().config] {
         try {
-            open_notes(*notes, own_records(folder), family, problem, device, config, rules, strategy, seed, [&] { return vetter.ending(); });
+            if (notes->why_none.empty())
+                open_notes(*notes, own_records(folder), problem, device, config, rules, strategy, seed, [&] { return vetter.ending(); });
+            if (notes->policy) vetter.want(notes->policy->take_wanted());
         } catch (const std::exception& error) {
             notes->policy.reset();
             notes->why_none = error.what();
@@ -115,6 +133,8 @@ OnlinePolicy* OnlineSession::policy() {
 }
 
 void OnlineSession::step(Stream stream) {
+    if (!stepping_ && vetter_) vetter_->stepping();
+    stepping_ = true;
     OnlinePolicy* const tuning = policy();
     if (tuning == nullptr) {
         plain_->launch(stream);
@@ -311,8 +331,9 @@ void OnlineSession::bury() {
 }
 
 void OnlineSession::prepare(Stream stream) {
+    if (plain_) plain_->prepare(stream);  // no step has run it under a policy yet
     OnlinePolicy* const tuning = policy();
-    if (tuning == nullptr) return plain_->prepare(stream);
+    if (tuning == nullptr) return;
     for (auto& [index, loaded] : loaded_) {
         if (!loaded.bound) continue;
         if (index == tuning->incumbent())

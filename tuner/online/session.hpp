@@ -52,7 +52,8 @@ class OnlineSession {
         std::int64_t number = 0;  ///< once this timed launch is over, nothing of it is queued
     };
 
-    void start(const std::filesystem::path& folder, const OnlineSettings& settings);
+    void start(const OnlineSettings& settings);
+    void open_in_background(const std::filesystem::path& folder, const OnlineSettings& settings);
     OnlinePolicy* policy();
     void await_earlier(Stream stream);
     void explore(OnlinePolicy& policy, Stream stream);
@@ -91,6 +92,7 @@ class OnlineSession {
     std::int64_t over_ = 0;            ///< of these, the last whose time is known
     std::int64_t kept_ = -1;           ///< the incumbent that was last kept
     std::int64_t untuned_steps_ = 0;
+    bool stepping_ = false;  ///< the vetter knows that steps have begun
     bool working_ = false;
     bool paused_ = false;
     bool finished_ = false;

@@ -69,7 +69,8 @@ std::string to_string(const OnlineReport& report);
 class OnlineTuner {
   public:
     /// `arrays` are device pointers (host pointers on the cpu) in the order of the kernel's arrays;
-    /// kept, not the span. Throws Error as KernelLibrary::kernel does.
+    /// kept, not the span. Made before the arrays are filled it does much of its work meanwhile;
+    /// `prepare` then, where tables come from them. Throws Error as KernelLibrary::kernel does.
     OnlineTuner(Backend& backend, const Families& families, std::filesystem::path folder, const Problem& problem, std::span<void* const> arrays,
                 OnlineSettings settings = {});
     /// Finishes.

@@ -144,36 +144,42 @@ void CandidateBench::restore_changed() {
         if (array.access == Access::inout) backend_.copy(array.working, array.pristine.data(), array.bytes);
 }
 
-std::string CandidateBench::overwritten() {
+std::vector<ArrayPair> CandidateBench::guard_comparisons() const {
     const std::int64_t words = guard_bytes / bytes_per_word(problem_.precision());
-    const auto changed = [&](const void* guard, const void* pristine) {
-        return backend_.largest_difference(guard, pristine, words, problem_.precision()) > 0;
-    };
+    const ValueType type = value_type_of(problem_.precision());
+    std::vector<ArrayPair> pairs;
     for (const Array& array : arrays_) {
-        if (changed(moved(array.working, -guard_bytes), array.guards.data())) return "it wrote before the beginning of array " + array.name;
-        if (changed(moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes)))
-            return "it wrote past the end of array " + array.name;
+        pairs.push_back({moved(array.working, -guard_bytes), array.guards.data(), words, type});
+        pairs.push_back({moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes), words, type});
     }
-    return {};
+    return pairs;
 }
 
-std::pair<double, std::string> CandidateBench::difference() {
-    std::pair<double, std::string> worst{0, ""};
+std::string CandidateBench::overwritten(std::span<const double> guard_differences) const {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        const Array& array = arrays_[i];
-        const void* expected = array.expected.data() != nullptr ? array.expected.data() : array.pristine.data();
-        const double found = weighed(backend_.largest_difference(array.working, expected, array.values, array.type), tolerance_, tolerances_, i);
-        if (found > worst.first) worst = {found, array.name};
+        if (guard_differences[2 * i] > 0) return "it wrote before the beginning of array " + arrays_[i].name;
+        if (guard_differences[2 * i + 1] > 0) return "it wrote past the end of array " + arrays_[i].name;
     }
-    return worst;
+    return {};
 }
 
 CandidateBench::FirstStep CandidateBench::first_step(const BoundKernel& kernel) {
     kernel.launch();
     backend_.synchronise();
+    std::vector<ArrayPair> pairs = guard_comparisons();
+    const std::size_t guards = pairs.size();
+    for (const Array& array : arrays_)
+        pairs.push_back({array.working, array.expected.data() != nullptr ? array.expected.data() : array.pristine.data(), array.values, array.type});
+    const std::vector<double> differences = backend_.largest_differences(pairs);
     FirstStep step;
-    step.overwritten = overwritten();
-    if (step.overwritten.empty()) std::tie(step.error, step.where) = difference();
+    step.overwritten = overwritten(std::span(differences).first(guards));
+    if (!step.overwritten.empty()) return step;
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const double found = weighed(differences[guards + i], tolerance_, tolerances_, i);
+        if (found <= step.error) continue;
+        step.error = found;
+        step.where = arrays_[i].name;
+    }
     return step;
 }
 
@@ -248,7 +254,8 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         if (instruments_.state) outcome.device = instruments_.state();
         if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(bound, outcome.step.median, rule);
         outcome.measure_seconds = seconds_since(begin);
-        if (const std::string found = overwritten(); !found.empty()) return overwrote(outcome, found);
+        if (const std::string found = overwritten(backend_.largest_differences(guard_comparisons())); !found.empty())
+            return overwrote(outcome, found);
     } catch (const std::exception& error) {  // also of a library: out of memory
         return failed(outcome, Status::launch_failed, error.what());
     }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,13 +84,13 @@ class CandidateBench {
     /// Before it is timed: what its first step changed of what a step reads. Its outputs were
     /// compared with the reference, its inputs with themselves.
     void restore_changed();
-    /// Names the arrays that were written past an end; empty when none was.
-    std::string overwritten();
+    /// Every array's guards beside what they have to be: the one before it, the one behind it.
+    std::vector<ArrayPair> guard_comparisons() const;
+    /// Names an array that was written past an end; empty when none was.
+    std::string overwritten(std::span<const double> guard_differences) const;
     /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said
     /// too little.
     std::optional<Energy> metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule);
-    /// Largest difference, and the array that it was found in.
-    std::pair<double, std::string> difference();
 
     Backend& backend_;
     const Family& family_;

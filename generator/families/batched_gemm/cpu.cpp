@@ -9,7 +9,8 @@
 
 // The CPU kernels. form=rows: neighbouring rows of the left factor are the lanes of a vector, and a
 // register tile of row vectors x columns of C is accumulated.
-// form=matrices, for tiny ones: neighbouring matrices are the lanes.
+// form=dots, where rows of the left factor and columns of the right one lie along k: neighbouring
+// values of k are the lanes. form=matrices, for tiny ones: neighbouring matrices are.
 
 namespace hone::inline v0_1::gemm {
 namespace {
@@ -43,21 +44,24 @@ struct CpuTile {
     CpuTile(const Shape& shape, const Config& config)
         : of(shape),
           across(config.has(form_tunable, "matrices")),
+          along_k(config.has(form_tunable, "dots")),
           lanes(number(config, "lanes")),
           vectors(pieces(of.m, lanes)),
           vectors_per_tile(number(config, "vectors_per_tile", 1)),
           columns_per_tile(number(config, "columns_per_tile", 1)),
           partial_sums(number(config, "partial_sums", 1)),
           prefetches(number(config, "prefetch", 0) != 0),
-          packs(!across && of.left_row != 1 && of.m > 1) {}
+          along_m(config.has("next_tile", "m")),
+          packs(!across && !along_k && of.left_row != 1 && of.m > 1) {}
 
     int together() const { return across ? lanes : of.side_by_side ? columns_per_tile : 1; }
 
     Factors of;
-    bool across;
+    bool across, along_k;
     int lanes, vectors, vectors_per_tile, columns_per_tile, partial_sums;
     bool prefetches;
-    bool packs;  // the left factor is copied, its rows turned into columns of whole vectors
+    bool along_m;  // tiles of the same columns of C follow each other
+    bool packs;    // the left factor is copied, its rows turned into columns of whole vectors
 };
 
 using Violation = std::optional<std::string>;
@@ -86,13 +90,25 @@ Violation spill_violation(const Shape& shape, const Config& config, const Limits
     return std::nullopt;
 }
 
-Violation padding_violation(const Shape& shape, const Config& config, const std::vector<Value>& columns) {
+// Where C has one row or one column of tiles there is one order of them.
+Violation order_violation(const Shape& shape, const Config& config) {
     const CpuTile tile(shape, config);
-    if (tile.vectors_per_tile > tile.vectors) return fmt::format("C has {} vectors of rows", tile.vectors);
-    if (tile.of.side_by_side) return std::nullopt;
-    for (const Value& fewer : columns)
-        if (std::get<std::int64_t>(fewer) < tile.columns_per_tile && std::get<std::int64_t>(fewer) >= tile.of.n)
-            return fmt::format("C has {} columns", tile.of.n);
+    if (!tile.along_m || (tile.vectors > tile.vectors_per_tile && tile.of.n > tile.columns_per_tile)) return std::nullopt;
+    return "C has one row or column of tiles: next_tile=n";
+}
+
+// Whether a smaller one of the values covers the extent, too.
+bool wider_than_needed(int value, int extent, const std::vector<Value>& values) {
+    return std::any_of(values.begin(), values.end(), [&](const Value& other) {
+        const auto fewer = std::get<std::int64_t>(other);
+        return fewer < value && fewer >= extent;
+    });
+}
+
+Violation padding_violation(const Shape& shape, const Config& config, const std::vector<Value>& vectors, const std::vector<Value>& columns) {
+    const CpuTile tile(shape, config);
+    if (wider_than_needed(tile.vectors_per_tile, tile.vectors, vectors)) return fmt::format("C has {} vectors of rows", tile.vectors);
+    if (!tile.of.side_by_side && wider_than_needed(tile.columns_per_tile, tile.of.n, columns)) return fmt::format("C has {} columns", tile.of.n);
     return std::nullopt;
 }
 
@@ -106,6 +122,7 @@ Block constants(const Shape& shape, const CpuTile& tile) {
         block.line("constexpr int m = {}, n = {}, k = {};", of.m, of.side_by_side ? tile.columns_per_tile : of.n, shape.k);
         block.line("constexpr long long stride_a = {}, stride_b = {}, stride_c = {};  // words from one matrix to the next", shape.stride_a(),
                    shape.stride_b(), shape.stride_c());
+        if (tile.along_k) return block.line("constexpr int lanes = {}, columns_per_tile = {};", tile.lanes, tile.columns_per_tile);
         block.line(
             "constexpr long long right_inner = {}, right_column = {}, c_column = {};  // from (l, column) of the right factor, and of C, to the next",
             of.right_inner, of.right_column, of.c_column);
@@ -136,9 +153,30 @@ Block call(const Shape& shape, const CpuTile& tile) {
     };
     Block block;
     if (tile.packs && !tile.of.side_by_side) block.line("copy_left({0} + i * stride_{0}, left);", left);
-    if (!tile.of.side_by_side) return block.text(product("n", "i"));
+    if (tile.together() == 1) return block.text(product("n", "i"));
     block.line("if (present == together) {}", product("together", "i"));
     return block.line("else for (int j = 0; j < present; ++j) {}", product("1", "(i + j)"));
+}
+
+KernelSource source_of(const Problem& problem, std::string text, double executed) {
+    KernelSource source = make_source(problem, Target::cpu, std::move(text), executed);
+    source.step.push_back({"batched_gemm", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
+    return source;
+}
+
+KernelSource dots_kernel(const Problem& problem, const Config& config) {
+    const Shape shape(problem);
+    const CpuTile tile(shape, config);
+    const double executed = 2.0 * tile.of.m * tile.of.n * round_up(shape.k, tile.lanes) * static_cast<double>(shape.batch);
+    Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
+                {"constants", constants(shape, tile)},
+                {"team", team(config)},
+                {"entry", parameters(shape, Target::cpu)},
+                {"parallel", team_parallel(config)},
+                {"seat", team_seat(config)}};
+    Flags flags{{"scaled", shape.scaled}, {"turned", tile.of.turned}};
+    add_partial_vectors(holes, flags, shape.precision, tile.lanes, tile.of.m % tile.lanes != 0 || shape.k % tile.lanes != 0);
+    return source_of(problem, render("batched_gemm/kernel.cpp/dots", holes, flags), executed);
 }
 
 KernelSource kernel(const Problem& problem, const Config& config) {
@@ -162,13 +200,12 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"left_shared", of.side_by_side},
                 {"several", tile.together() > 1 || tile.across},
                 {"turned", !tile.across && of.turned},
+                {"along_m", tile.along_m},
                 {"asks_left", tile.prefetches && !of.side_by_side},
                 {"asks_right", tile.prefetches && (of.turned || !shape.shared_b)}};
     add_partial_vectors(holes, flags, shape.precision, tile.lanes,
                         !tile.across && (of.m % tile.lanes != 0 || (tile.packs && shape.k % tile.lanes != 0)));
-    KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
-    source.step.push_back({"batched_gemm", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-    return source;
+    return source_of(problem, render("batched_gemm/kernel.cpp", holes, flags), executed);
 }
 
 Tunable lanes(const Shape& shape) {
@@ -176,49 +213,95 @@ Tunable lanes(const Shape& shape) {
 }
 
 // What runs untuned: vectors as wide as the processor has them, and as many sums as registers hold
-// beside the operands.
+// beside the operands. Where C has more rows, its tiles are the taller the fewer values it is a sum
+// of: most of the time goes into its words, which memory takes the faster the longer they lie one
+// behind the other.
 std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, const std::vector<Value>& columns) {
     const Factors of(shape);
     const int widest = limits.vector_bytes / shape.bytes();
     int lanes = std::max(2, 16 / shape.bytes());
     while (lanes < widest && lanes < of.m) lanes *= 2;
     const int vectors = pieces(of.m, lanes);
-    const int sums = 3 * vector_registers(limits) / 4;
-    constexpr int most_vectors = 4, many_vectors = 3, enough_sums = 8, short_k = 16;
-    const int along_m = vectors <= most_vectors ? vectors : many_vectors;
+    const int registers = vector_registers(limits);
+    constexpr int most_vectors = 4, enough_sums = 8, short_k = 16, shortest_k = 4, long_k = 128;
+    constexpr std::int64_t second_cache = std::int64_t{1} << 19;  // a part of it, in bytes
+    const bool high = vectors > most_vectors && !of.side_by_side;
+    const int along_m = !high ? (vectors <= most_vectors ? vectors : 3) : shape.k > shortest_k && shape.k <= long_k ? most_vectors : 3;
+    const int sums = !high || shape.k > long_k ? 3 * registers / 4 : shape.k > shortest_k ? registers / 2 : along_m;
     std::int64_t along_n = 1;
     for (const Value& value : columns)
         if (const auto several = std::get<std::int64_t>(value); several * along_m <= sums && (of.side_by_side || along_n < of.n)) along_n = several;
     const int independent = along_m * (of.side_by_side ? static_cast<int>(along_n) : largest_piece(of.n, static_cast<int>(along_n)));
     std::int64_t partial_sums = 1;
     while (partial_sums < 4 && partial_sums * independent < enough_sums && shape.k >= short_k) partial_sums *= 2;
-    constexpr int foreseen = 512;  // words of a product that a processor fetches early enough itself
-    const std::int64_t prefetch = shape.words_of_each() > foreseen ? 1 : 0;
+    // Words of a product that a processor fetches early enough itself, and fewer multiply-adds
+    // than would hide the asking.
+    constexpr int foreseen = 512, few = 8;
+    const std::int64_t prefetch = shape.words_of_each() > foreseen && along_m * along_n >= few ? 1 : 0;
+    const bool stays = std::int64_t{of.m} * shape.k * shape.bytes() <= second_cache;
     return {{"lanes", lanes},
             {"vectors_per_tile", along_m},
             {"columns_per_tile", along_n},
             {"unroll", partial_sums > 1 ? 1 : 2},
             {"partial_sums", partial_sums},
-            {"prefetch", prefetch}};
+            {"prefetch", prefetch},
+            {"next_tile", high && along_n < of.n && stays ? "m" : "n"}};
 }
 
 FormSpace row_form(const Shape& shape, const Limits& limits) {
     const std::vector<Value> columns = numbers({1, 2, 3, 4, 6, 8, 12, 16});  // GCC keeps the sums of more of them in memory
+    const std::vector<Value> vectors = numbers({1, 2, 3, 4, 6, 8, 12});
     return {.name = "rows",
             .help = "lanes of a vector are neighbouring rows",
             .tunables = {lanes(shape),
-                         {"vectors_per_tile", "vectors of rows accumulated at a time, at most", numbers({1, 2, 3, 4})},
+                         {"vectors_per_tile", "vectors of rows accumulated at a time, at most", vectors},
                          {"columns_per_tile", "columns accumulated at a time, at most", columns},
                          {"unroll", "values along k per trip of the inner loop and partial sum", numbers({1, 2, 4})},
                          {"partial_sums", "sums of a word of C, so that enough of them do not wait for each other", numbers({1, 2, 4}), Value(1)},
-                         {"prefetch", "tiles whose operands are asked for before their turn", numbers({0, 1}), Value(0)}},
+                         {"prefetch", "tiles whose operands are asked for before their turn", numbers({0, 1}), Value(0)},
+                         {"next_tile", "which tile follows: n, the next columns of the same rows; m, the next rows of the same columns, as C lies",
+                          words({"n", "m"}), Value("n")}},
             .constraints = {{"padding",
-                             [shape, columns](const Config& config) { return padding_violation(shape, config, columns); },
+                             [shape, vectors, columns](const Config& config) { return padding_violation(shape, config, vectors, columns); },
                              {"lanes", "vectors_per_tile", "columns_per_tile"}},
+                            {"one order of tiles",
+                             [shape](const Config& config) { return order_violation(shape, config); },
+                             {"lanes", "vectors_per_tile", "columns_per_tile", "next_tile"}},
                             {"registers",
                              [shape, limits](const Config& config) { return spill_violation(shape, config, limits); },
                              {"lanes", "vectors_per_tile", "columns_per_tile", "partial_sums"}}},
             .safe = safe_rows(shape, limits, columns)};
+}
+
+// Rows of the left factor and columns of the right one lie along k, and these are so few that turning
+// the rows first would take longer than turning the sums.
+bool lies_along_k(const Shape& shape) {
+    constexpr int few = 16;
+    const Factors of(shape);
+    return of.left_inner == 1 && of.right_inner == 1 && of.m > 1 && of.n <= few && !of.side_by_side;
+}
+
+bool turns_sums_untuned(const Shape& shape) {
+    constexpr int few = 4, long_k = 16;
+    return lies_along_k(shape) && Factors(shape).n <= few && shape.k >= long_k;
+}
+
+// A tile has as many rows as a vector has lanes: its sums are turned together.
+FormSpace dots_form(const Shape& shape, const Limits& limits) {
+    const int most = 3 * vector_registers(limits) / 4;  // for sums
+    const int widest = std::min(limits.vector_bytes, 64) / shape.bytes();
+    const auto violation = [shape, limits, most](const Config& config) -> Violation {
+        const int lanes = number(config, "lanes"), columns = number(config, "columns_per_tile");
+        const int needed = lanes * columns * pieces(lanes * shape.bytes(), limits.vector_bytes);
+        if (needed > most) return fmt::format("{} vector registers for sums, at most {} leave room for operands", needed, most);
+        if (columns > Factors(shape).n) return fmt::format("C has {} columns", Factors(shape).n);
+        return std::nullopt;
+    };
+    return {.name = "dots",
+            .help = "lanes of a vector are neighbouring values of k",
+            .tunables = {lanes(shape), {"columns_per_tile", "columns accumulated at a time, at most", numbers({1, 2, 3})}},
+            .constraints = {{"tile", violation, {"lanes", "columns_per_tile"}}},
+            .safe = {{"lanes", std::int64_t{widest}}, {"columns_per_tile", std::int64_t{Factors(shape).n > 1 && 2 * widest <= most ? 2 : 1}}}};
 }
 
 // Its configurations had the tunables of the other, too, when they were values of one space.
@@ -236,10 +319,13 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
     std::vector<FormSpace> spaces{row_form(shape, limits)};
     if (shape.m * shape.k + shape.k * shape.n <= largest_for_lanes) spaces.push_back(matrix_form(shape));
-    Forms forms{{}, "rows"};
+    Forms forms{{}, turns_sums_untuned(shape) ? "dots" : "rows"};
     for (FormSpace& space : spaces)
         forms.list.push_back(
             {.space = with_team(std::move(space), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }});
+    if (lies_along_k(shape))
+        forms.list.push_back({.space = with_team(dots_form(shape, limits), limits),
+                              .kernel = [problem](const Config& config) { return dots_kernel(problem, config); }});
     return forms;
 }
 

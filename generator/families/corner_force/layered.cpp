@@ -12,6 +12,8 @@
 namespace hone::inline v0_1::corner {
 namespace {
 
+constexpr int warp = 32;
+
 // Whether each point sums up its row of nodes for itself.
 bool sums_directly(const Plan& plan) {
     return plan.config.has("derivatives", "direct");
@@ -20,6 +22,29 @@ bool sums_directly(const Plan& plan) {
 // Whether what the physics takes from memory is copied past the registers.
 bool copies_points(const Plan& plan) {
     return plan.config.has("point_data", "async");
+}
+
+// Whether sums along an axis are made of even and odd parts.
+bool has_parity(const Plan& plan) {
+    return plan.config.has("axis_sums", "parity");
+}
+
+// Teams of threads along the second axis of a solid, one thread for each line of nodes.
+int lines_at_once(const Plan& plan) {
+    return plan.team() / (plan.splits() * plan.shape.nodes_along);
+}
+
+// Whether the three products of a field with a table along the second axis are dealt out one by
+// one: where that takes fewer rounds.
+bool deals_tables(const Plan& plan, int fields) {
+    const auto rounds = [&](int numbers) { return (numbers + lines_at_once(plan) - 1) / lines_at_once(plan); };
+    return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
+}
+
+// Whether warps have whole teams, or teams whole warps, so that a team's largest number is that of
+// its warps.
+bool within_warps(const Plan& plan) {
+    return plan.team() % warp == 0 || warp % plan.team() == 0;
 }
 
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
@@ -32,6 +57,8 @@ struct LayeredLayout {
     int layer_nodes, layer_energies, layer_rows;     // of one layer
     int node_pitch, energy_pitch, point_pitch;       // of rows
     int layer_pitch;                                 // of a layer's nodes
+    int derived, made;                               // numbers at a point: from nodes, and for them
+    int rates;                                       // of a zone, whose largest bounds the time step
     int slot;                                        // of a number at all points of the layers
     bool folded;                                     // points of a row are exchanged, so that columns lie in different banks
     bool several;                                    // passes over layers, whose sums are added up
@@ -70,9 +97,11 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     folded = p <= banks && banks % p == 0;
     point_pitch = folded ? p : p + 1;
     slot = rows * point_pitch;
+    rates = within_warps(plan) ? std::max(1, plan.team() / warp) : p;
     several = layers < p;
     across_words = std::max(fields, shape.physics() ? d : 0) * d * rows * node_pitch;
-    const int derived = fields * d + (shape.physics() ? 1 : 0), made = (shape.physics() ? d * d : 0) + (shape.works() ? 1 : 0);
+    derived = fields * d + (shape.physics() ? 1 : 0);
+    made = (shape.physics() ? d * d : 0) + (shape.works() ? 1 : 0);
     const int numbers = sums_directly(plan) ? made : derived;
     point_words = std::max(numbers * slot, plan.team());
     layer_pitch = node_pitch;
@@ -96,13 +125,16 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
     block.line("constexpr int layer_nodes = {}, layer_energies = {}, layer_rows = {};", layout.layer_nodes, layout.layer_energies, layout.layer_rows);
     block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, layer_pitch = {};", layout.node_pitch, layout.energy_pitch,
                layout.point_pitch, layout.layer_pitch);
-    block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {};", layout.slot, layout.across_words,
-               layout.point_words, layout.table_words, layout.zone_pitch);
+    std::string others;
+    if (has_parity(plan)) others += fmt::format(", derived = {}, made_numbers = {}", layout.derived, layout.made);
+    if (plan.shape.physics()) others += fmt::format(", rates_of_team = {}", layout.rates);
+    block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {}{};", layout.slot, layout.across_words,
+               layout.point_words, layout.table_words, layout.zone_pitch, others);
     const int node_teams = plan.team() / layout.layer_nodes;
     block.line("constexpr int node_teams = {}, rounds_of_nodes = {};  // of threads, one for each node of a layer", node_teams,
                (layout.fields + node_teams - 1) / node_teams);
     if (plan.shape.dimension == 3) {
-        const int line_teams = plan.team() / (plan.splits() * plan.shape.nodes_along);
+        const int line_teams = lines_at_once(plan);
         block.line("constexpr int line_teams = {}, rounds_of_lines = {};  // of threads, one for each line along the second axis", line_teams,
                    (layout.fields + line_teams - 1) / line_teams);
     }
@@ -149,8 +181,16 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"keeps_stress", shape.keeps_stress()},
                 {"direct", sums_directly(plan)},
                 {"staged", !sums_directly(plan)},
+                {"staged_plainly", !sums_directly(plan) && !has_parity(plan)},
+                {"staged_by_parity", !sums_directly(plan) && has_parity(plan)},
                 {"folded", layout.folded},
                 {"several", layout.several},
+                {"parity", has_parity(plan)},
+                {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
+                {"lines_by_table", deals_tables(plan, layout.fields)},
+                {"mirrored", has_parity(plan) && !layout.several},
+                {"by_warps", shape.physics() && within_warps(plan)},
+                {"by_lanes", shape.physics() && !within_warps(plan)},
                 {"several_rows", layout.several && !solid},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros, copied);
@@ -158,7 +198,7 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                   {{"banner", banner(plan, executed_operations)},
                    {"constants", all_constants},
                    {"barrier", team_barrier(plan)},
-                   {"tables", axis_tables(shape, Target::cuda)},
+                   {"tables", has_parity(plan) ? axis_parts(shape, Target::cuda) : axis_tables(shape, Target::cuda)},
                    {"comment", Block().text(pass_comment(plan.passes.front()))},
                    {"entry", signature(plan, plan.passes.front())}},
                   flags);
@@ -192,6 +232,12 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                                  {"derivatives", "staged"},
                                  {"min_blocks", std::int64_t{1}}};
     std::vector<std::string> read{"zones_per_block", "layers", "derivatives"};
+    if (shape.order > 1) {
+        tunables.push_back({"axis_sums",
+                            "along an axis: plain; parity: of sums and differences of mirrored nodes or points, with half of the constants",
+                            words({"plain", "parity"}), Value("plain")});
+        safe.push_back({"axis_sums", "plain"});
+    }
     if (shape.physics() && limits.architecture >= 80) {
         tunables.push_back({"point_data",
                             "what a point's physics takes from memory: loads into registers, or async copies into shared memory at a pass's begin",

@@ -102,6 +102,8 @@ Block shape_constants(const Plan& plan);
 std::string kernel_text(const Plan& plan, Block passes, Holes holes);
 /// Basis functions and weights of an axis, as tables.
 Block axis_tables(const Shape& shape, Target target);
+/// The same as objects of `AxisTable<length, sign>`, which have their even and odd parts, too.
+Block axis_parts(const Shape& shape, Target target);
 /// Where a zone's half-way results lie in `buffer`.
 Block buffer_pointers(const Buffers& buffers);
 /// The entry of a pass; half-way results of one over whole zones lie in `buffers`. `holes` are the

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "generator/families/corner_force/data.hpp"
 #include "generator/families/corner_force/plan.hpp"
@@ -143,17 +145,64 @@ Block shape_constants(const Plan& plan) {
     return block;
 }
 
+namespace {
+
+// Functions of an axis. At points that are mirror images of each other, functions of nodes that are
+// have the same values, and slopes of the other sign.
+struct AxisFunctions {
+    const char* name;
+    const char* length;
+    int sign;
+    const Matrix* matrix;
+};
+
+std::vector<AxisFunctions> axis_functions(const TensorElement& element) {
+    return {{"basis_table", "nodes_along", 1, &element.basis},
+            {"slope_table", "nodes_along", -1, &element.slope},
+            {"bernstein_table", "energies_along", 1, &element.bernstein}};
+}
+
+Block weight_tables(const TensorElement& element, Target target) {
+    std::vector<double> inverse(element.weights.size());
+    std::transform(element.weights.begin(), element.weights.end(), inverse.begin(), [](double weight) { return 1 / weight; });
+    return constant_list(target, "weight_table", element.weights).append(constant_list(target, "inverse_weight_table", inverse));
+}
+
+// {{a, b}, {c, d}}
+std::string nested_list(int rows, int columns, const std::function<double(int, int)>& entry) {
+    std::vector<std::string> lists;
+    for (int row = 0; row < rows; ++row) {
+        std::vector<std::string> numbers;
+        for (int column = 0; column < columns; ++column) numbers.push_back(fmt::format("real({:.17g})", entry(row, column)));
+        lists.push_back(fmt::format("{{{}}}", fmt::join(numbers, ", ")));
+    }
+    return fmt::format("{{{}}}", fmt::join(lists, ", "));
+}
+
+}  // namespace
+
 Block axis_tables(const Shape& shape, Target target) {
     const TensorElement& element = shape.element();
     Block all_tables;
-    std::vector<double> inverse(element.weights.size());
-    std::transform(element.weights.begin(), element.weights.end(), inverse.begin(), [](double weight) { return 1 / weight; });
-    for (const auto& [name, matrix] : {std::pair<const char*, const Matrix*>{"basis_table", &element.basis},
-                                       {"slope_table", &element.slope},
-                                       {"bernstein_table", &element.bernstein}})
-        all_tables.append(constant_table(target, name, matrix->rows, matrix->columns, *matrix));
-    all_tables.append(constant_list(target, "weight_table", element.weights)).append(constant_list(target, "inverse_weight_table", inverse));
-    return all_tables;
+    for (const AxisFunctions& of : axis_functions(element))
+        all_tables.append(constant_table(target, of.name, of.matrix->rows, of.matrix->columns, *of.matrix));
+    return all_tables.append(weight_tables(element, target));
+}
+
+Block axis_parts(const Shape& shape, Target target) {
+    const TensorElement& element = shape.element();
+    Block all_tables;
+    for (const AxisFunctions& of : axis_functions(element)) {
+        const Matrix& whole = *of.matrix;
+        const int columns = whole.columns;
+        const auto mirrored = [&](int q, int i) { return whole(q, columns - 1 - i); };
+        const auto even = [&](int q, int i) { return 2 * i + 1 == columns ? whole(q, i) : (whole(q, i) + mirrored(q, i)) / 2; };
+        const auto odd = [&](int q, int i) { return (whole(q, i) - mirrored(q, i)) / 2; };
+        all_tables.line("{} AxisTable<{}, {}> {} = {{{}, {}, {}}};", dialect_of(target).table, of.length, of.sign, of.name,
+                        nested_list(whole.rows, columns, whole), nested_list(whole.rows / 2, (columns + 1) / 2, even),
+                        nested_list(whole.rows / 2, columns / 2, odd));
+    }
+    return all_tables.append(weight_tables(element, target));
 }
 
 std::string kernel_text(const Plan& plan, Block passes, Holes holes) {

@@ -56,8 +56,8 @@ Block constants(const Plan& plan) {
     if (plan.lead > 0)
         block.line("constexpr int lead = {};  // rows that planes of the earlier colours may be ahead of those beside them", plan.lead);
     if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
-    if (plan.slabs())
-        block.line("constexpr int planes_per_slab = {}, slab_stages = {};", plan.planes_per_slab, plan.stages);
+    if (plan.slabs() || plan.pipeline())
+        block.line("constexpr int planes_per_slab = {}, {} = {};", plan.planes_per_slab, plan.slabs() ? "slab_stages" : "stages", plan.stages);
     else if (plan.bulk())
         block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
@@ -186,7 +186,7 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
 }
 
 std::string slabs_text(const Plan& plan, const Block& head) {
-    const std::string constant = plan.chases() ? "slabs_at_once" : "";
+    const std::string constant = plan.chases() && plan.slabs() ? "slabs_at_once" : "";
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, plan.chases() ? "real* tickets" : "", constant)}},
               {{"chases", plan.chases()},
                {"of_slabs", true},
@@ -199,7 +199,7 @@ std::string slabs_text(const Plan& plan, const Block& head) {
     add_groups(text, plan);
     add_coefficients(text, plan);
     text.holes.emplace_back("stencil_of_block", plan.copied_stencil ? Block().line("const real* const s = stencil;") : stencil_of_block(plan));
-    return text.of("slabs.cu");
+    return text.of(plan.slabs() ? "slabs.cu" : "pipeline.cu");
 }
 
 // The kernel's own arrays.
@@ -220,8 +220,8 @@ Block walk_parameters(const Plan& plan) {
 }
 
 Block rows_of_block(const Plan& plan) {
-    return Block().line("Rows rows{{buffer, full, {}u_plane, f_plane, {}plane, pitch, ny, x_read, turn}};", plan.copying_warp ? "read, " : "",
-                        plan.copied_stencil ? "stencils, stencil_0, " : "");
+    return Block().line("Rows rows{{buffer, full, {}u_plane, f_plane, {}plane, pitch, copied_words(nx, pitch), ny, x_read, turn}};",
+                        plan.copying_warp ? "read, " : "", plan.copied_stencil ? "stencils, stencil_0, " : "");
 }
 
 std::string walk_text(const Plan& plan, const Block& head) {
@@ -347,6 +347,18 @@ void slabs(const Plan& plan, const Block& head, KernelSource& source) {
     for (const Launch& launch : source.step) source.entries.push_back(launch.entry);
 }
 
+void pipeline(const Plan& plan, const Block& head, KernelSource& source) {
+    source.text = slabs_text(plan, head);
+    Launch walk = launch(plan, "gauss_seidel_27_pipeline", {1, 1, divide_up(plan.grid.nz, plan.planes_per_slab + 1) + 1}, 0);
+    walk.block[1] = pipeline_block_warps(pipeline_warps(plan.grid, plan.points_per_thread), plan.planes_per_slab);
+    walk.shared_bytes = pipeline_shared_bytes(plan.grid, plan);
+    walk.constants.clear();
+    walk.range_axis = -1;  // as of slabs
+    source.tables.push_back({"tickets", plan.grid.nz + 2, {}, true});
+    source.step = {begin_of_chase(plan), walk};
+    for (const Launch& launch : source.step) source.entries.push_back(launch.entry);
+}
+
 // Adds the table of packed stencils and the launches that fill it.
 void pack(const Plan& plan, KernelSource& source) {
     source.tables.push_back({"packed", plan.packed_words(), {}});
@@ -373,6 +385,8 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config, const Lim
         two_colours(plan, head, source);
     else if (plan.slabs())
         slabs(plan, head, source);
+    else if (plan.pipeline())
+        pipeline(plan, head, source);
     else
         walks(plan, head, source);
     if (plan.split) pack(plan, source);

@@ -61,6 +61,7 @@ struct Choice {
     /// Threads own whole rows, both colours of x.
     bool rows() const { return colours_per_pass > 1; }
     bool slabs() const { return form == "slabs"; }
+    bool pipeline() const { return form == "pipeline"; }
     /// A block walks through a plane.
     bool walks_through_planes() const { return colours_per_pass >= 4; }
     std::int64_t threads() const { return block_x * block_y * block_z; }
@@ -73,6 +74,10 @@ std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice);
 /// The same of slabs, with the warp that copies.
 std::int64_t slab_warps(const Grid& grid, std::int64_t points_per_thread, std::int64_t planes_per_slab);
 std::int64_t slab_shared_bytes(const Grid& grid, const Choice& choice);
+/// The same of a pipeline: warps of a plane, and of a block that has `warps_per_plane` of them.
+std::int64_t pipeline_warps(const Grid& grid, std::int64_t points_per_thread);
+std::int64_t pipeline_block_warps(std::int64_t warps_per_plane, std::int64_t planes_per_slab);
+std::int64_t pipeline_shared_bytes(const Grid& grid, const Choice& choice);
 /// Rows that arrive together with staging=bulk_1 and bulk_2; 0 for any other.
 int staged_rows(const std::string& staging);
 /// Whether planes of the earlier colours leave to the others what their new values amount to:

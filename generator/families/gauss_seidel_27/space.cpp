@@ -27,6 +27,8 @@ std::int64_t registers(const Grid& grid, const Choice& choice) {
     // under way in f32.
     if (leaves_partial_sums(choice.staging))
         values += std::max(choice.staging == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
+    else if (choice.pipeline())  // sums of two rows and of the next one, and rows that arrive
+        values += 14 * points;
     else if (choice.slabs())  // sums and old rows of every plane, and rows that arrive
         values += (5 * (choice.planes_per_slab + 1) + 8) * points;
     else if (choice.rows() && per_point)
@@ -49,7 +51,8 @@ std::int64_t static_bytes(const Grid& grid, const Choice& choice) {
 
 BlockResources resources(const Grid& grid, const Config& config) {
     const Choice choice(grid, config);
-    const std::int64_t dynamic = choice.slabs()                  ? slab_shared_bytes(grid, choice)
+    const std::int64_t dynamic = choice.pipeline()               ? pipeline_shared_bytes(grid, choice)
+                                 : choice.slabs()                ? slab_shared_bytes(grid, choice)
                                  : choice.walks_through_planes() ? walking_shared_bytes(grid, choice)
                                                                  : 0;
     return {
@@ -94,6 +97,12 @@ Tunable stages(std::vector<std::int64_t> values) {
 Tunable max_lead(std::vector<std::int64_t> values) {
     return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0),
             "lead"};
+}
+Tunable planes_per_slab(std::vector<std::int64_t> values) {
+    return {"planes_per_slab", "planes that a block takes together, from one of the earlier colours to another", numbers(std::move(values))};
+}
+Tunable cache_hint() {
+    return {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first", words({"plain", "streaming"})};
 }
 Tunable min_blocks(std::vector<std::int64_t> values = {1, 2, 3, 4, 6, 8}) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers(std::move(values))};
@@ -334,7 +343,6 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     form.name = "chase";
     form.help = "the walks of all planes in one launch, those of odd planes a few rows behind those of even ones";
     form.former = formerly(8);
-    if (grid.stencil_per_point()) return form;
     form.tunables.push_back(max_lead({0, 16, 24, 32, 64}));
     form.safe.push_back({"max_lead", 0});
     form.constraints.push_back({"lead_of_even_planes", [](const Config& config) -> Reason {
@@ -355,15 +363,15 @@ FormSpace slabs_form(const Grid& grid) {
     const std::string place = grid.stencil == Stencil::constant ? "by_value" : "copied";
     return {.name = "slabs",
             .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
-            .tunables =
-                {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another", numbers({1, 3})},
-                 {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them", numbers({1, 2})},
-                 warps_per_row({4, 6, 8, 12, 16}),
-                 points_per_thread({2, 4}),
-                 stages({2, 3, 4, 6}),
-                 {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first", words({"plain", "streaming"})},
-                 stencil_in({place}),
-                 min_blocks({1, 2, 3})},
+            .tunables = {planes_per_slab({1, 3}),
+                         {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them",
+                          numbers({1, 2})},
+                         warps_per_row({4, 6, 8, 12, 16}),
+                         points_per_thread({2, 4}),
+                         stages({2, 3, 4, 6}),
+                         cache_hint(),
+                         stencil_in({place}),
+                         min_blocks({1, 2, 3})},
             .constraints = {aligned_pairs(grid), rows_in_block(grid,
                                                                [grid](const Config& config) {
                                                                    return slab_warps(grid, config.integer("points_per_thread"),
@@ -372,6 +380,24 @@ FormSpace slabs_form(const Grid& grid) {
             .safe = {{"planes_per_slab", 1},
                      {"passes", 2},
                      {"warps_per_row", 16},
+                     {"points_per_thread", 2},
+                     {"stages", 2},
+                     {"cache_hint", "plain"},
+                     {"stencil_in", place},
+                     {"min_blocks", 1}}};
+}
+
+// Planes of a slab have warps of their own, and what they made goes on through shared memory.
+FormSpace pipeline_form(const Grid& grid) {
+    const std::string place = grid.stencil == Stencil::constant ? "by_value" : "copied";
+    return {.name = "pipeline",
+            .help = "slabs of planes and the planes between them, each plane with warps of its own; new rows go on through shared memory",
+            .tunables = {planes_per_slab({1, 3, 5}), warps_per_row({2, 3, 4, 5, 6, 8, 10}), points_per_thread({2, 4}), stages({2, 3, 4, 6}),
+                         cache_hint(), stencil_in({place}), min_blocks({1, 2, 3})},
+            .constraints = {aligned_pairs(grid),
+                            rows_in_block(grid, [grid](const Config& config) { return pipeline_warps(grid, config.integer("points_per_thread")); })},
+            .safe = {{"planes_per_slab", 1},
+                     {"warps_per_row", 10},
                      {"points_per_thread", 2},
                      {"stages", 2},
                      {"cache_hint", "plain"},
@@ -411,7 +437,7 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     std::vector<FormSpace> spaces{points_form(grid)};
     if (grid.stencil != Stencil::symmetric) spaces.insert(spaces.end(), {march_form(grid), slices_form(grid), rows_form(grid)});
     spaces.insert(spaces.end(), {walk_form(grid, limits), chase_form(grid, limits)});
-    if (has_bulk_copies(grid, limits) && !grid.stencil_per_point()) spaces.push_back(slabs_form(grid));
+    if (has_bulk_copies(grid, limits) && !grid.stencil_per_point()) spaces.insert(spaces.end(), {slabs_form(grid), pipeline_form(grid)});
     std::vector<Form> forms;
     forms.reserve(spaces.size());
     for (FormSpace& space : spaces)
@@ -435,10 +461,44 @@ std::int64_t slab_warps(const Grid& grid, std::int64_t points_per_thread, std::i
     return (grid.nx + 1 + words - 1) / words + 1;
 }
 
+namespace {
+
+// Words of a row that bulk copies bring, as in the kernels.
+std::int64_t copied_words(const Grid& grid) {
+    const std::int64_t sector = 32 / bytes_per_word(grid.precision);
+    return std::min((grid.nx + 2 + sector - 1) / sector * sector, grid.pitch);
+}
+
+// Bytes of a stage that has rows of so many planes, as in the kernels.
+std::int64_t stage_bytes(const Grid& grid, const Choice& choice, std::int64_t planes) {
+    constexpr std::int64_t rows = 2, stencil_rows = 4;
+    const std::int64_t stencils = choice.copied_stencil ? planes * stencil_rows * row_stencil_words : 0;
+    return ((2 * planes + 2) * rows * copied_words(grid) + stencils) * bytes_per_word(grid.precision);
+}
+
+}  // namespace
+
 std::int64_t slab_shared_bytes(const Grid& grid, const Choice& choice) {
-    constexpr std::int64_t rows = 2, stencil_rows = 4;  // of a stage, as in the kernel
-    const std::int64_t stencils = choice.copied_stencil ? choice.planes_per_slab * stencil_rows * row_stencil_words : 0;
-    return choice.stages * ((2 * choice.planes_per_slab + 2) * rows * grid.pitch + stencils) * bytes_per_word(grid.precision);
+    return choice.stages * stage_bytes(grid, choice, choice.planes_per_slab);
+}
+
+std::int64_t pipeline_warps(const Grid& grid, std::int64_t points_per_thread) {
+    constexpr std::int64_t lanes = 32, reach = 4;
+    const std::int64_t halo_lanes = (reach + points_per_thread - 1) / points_per_thread;  // as in the kernel
+    const std::int64_t words = (lanes - 2 * halo_lanes) * points_per_thread;
+    return (grid.nx + 2 + words - 1) / words;
+}
+
+std::int64_t pipeline_block_warps(std::int64_t warps_per_plane, std::int64_t planes_per_slab) {
+    constexpr std::int64_t copying = 2;
+    return (planes_per_slab + 1) * warps_per_plane + copying;
+}
+
+std::int64_t pipeline_shared_bytes(const Grid& grid, const Choice& choice) {
+    constexpr std::int64_t places = 3, rows = 2;  // of new rows of the earlier colours, as in the kernel
+    const std::int64_t fresh_words = places * rows * ((choice.planes_per_slab + 1) / 2) * copied_words(grid);
+    return choice.stages * (stage_bytes(grid, choice, choice.planes_per_slab) + stage_bytes(grid, choice, 1)) +
+           fresh_words * bytes_per_word(grid.precision);
 }
 
 int staged_rows(const std::string& staging) {
@@ -450,12 +510,14 @@ bool leaves_partial_sums(const std::string& staging) {
 }
 
 Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_tunable)) {
-    const bool is_walk = form == "walk" || form == "chase" || slabs(), marches = form == "march" || form == "slices";
+    const bool is_walk = form == "walk" || form == "chase" || slabs() || pipeline(), marches = form == "march" || form == "slices";
     planes_per_slab = integer_or(config, "planes_per_slab", 1);
     passes = integer_or(config, "passes", 2);
-    colours_per_pass = form == "chase" || (slabs() && passes == 1) ? 8 : is_walk ? 4 : form == "rows" ? 2 : 1;
+    colours_per_pass = form == "chase" || pipeline() || (slabs() && passes == 1) ? 8 : is_walk ? 4 : form == "rows" ? 2 : 1;
     block_x = integer_or(config, "block_x", warp);
-    block_y = is_walk ? config.integer("warps_per_row") : config.integer("block_y");
+    block_y = pipeline() ? pipeline_block_warps(config.integer("warps_per_row"), planes_per_slab)
+              : is_walk  ? config.integer("warps_per_row")
+                         : config.integer("block_y");
     z_block = integer_or(config, "z_block", 2);
     block_z = form == "rows" ? z_block / 2 : 1;
     points_per_thread = integer_or(config, "points_per_thread", 1);
@@ -463,11 +525,15 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     walks = integer_or(config, "blocks_per_plane", 1);
     clamped = rows() || config.has("edges", "clamped");
     split = grid.stencil == Stencil::variable && (marches || config.has("layout", "colour_split"));
-    staging = slabs() ? "bulk_2" : is_walk ? config.word("staging") : form == "march" ? "registers" : form == "slices" ? "shared" : "cache";
+    staging = slabs() || pipeline() ? "bulk_2"
+              : is_walk             ? config.word("staging")
+              : form == "march"     ? "registers"
+              : form == "slices"    ? "shared"
+                                    : "cache";
     stencil_in = config.word("stencil_in");
     stages = integer_or(config, "stages", 2);
     lead = integer_or(config, "max_lead", 0);
-    copying_warp = slabs() || config.has("copied_by", "warp");
+    copying_warp = slabs() || pipeline() || config.has("copied_by", "warp");
     copied_stencil = stencil_in == "copied";
     streaming_copies = config.has("cache_hint", "streaming");
 }
@@ -480,7 +546,7 @@ std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice) {
     }
     constexpr std::int64_t planes = 4;                                                                      // three of u and one of f
     const std::int64_t stencils = choice.copied_stencil ? (2 * choice.stages + 4) * row_stencil_words : 0;  // as in the kernel
-    return (choice.stages * planes * staged_rows(choice.staging) * grid.pitch + stencils) * word;
+    return (choice.stages * planes * staged_rows(choice.staging) * copied_words(grid) + stencils) * word;
 }
 
 }  // namespace hone::inline v0_1::gauss_seidel

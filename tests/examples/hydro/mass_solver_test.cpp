@@ -17,11 +17,13 @@
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/sample_record.hpp"
 
 namespace hone::examples::hydro::mass_solver_test {
 namespace {
@@ -184,6 +186,15 @@ TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOnTheThreadsOrOnFusedUpda
     std::vector<double> x(2 * rows);
     EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-9, .updates = VectorUpdates::separate}).iterations, first.iterations);
     EXPECT_EQ(x, usual) << "residual and direction in a launch each";
+    // From the second solve of the same arrays on iterations are recorded: fewer than there are, and more.
+    for (const int recorded : {0, 1, 3, 1000})
+        for (const VectorUpdates updates : {VectorUpdates::fused, VectorUpdates::separate})
+            for (int solve = 0; solve < 3; ++solve) {
+                std::fill(x.begin(), x.end(), std::nan(""));
+                const MassSolve again = solver.solve(b, x, {.tolerance = 1e-9, .updates = updates, .recorded = recorded});
+                EXPECT_EQ(again.iterations, first.iterations);
+                EXPECT_EQ(x, usual) << recorded << " iterations recorded, solve " << solve;
+            }
 }
 
 // More rows than the threads of a large device keep.
@@ -259,6 +270,31 @@ TEST(MassForms, AreNamedAndTheUsualOneFollowsFromTheElements) {
     EXPECT_EQ(usual("sedov", 2, 2, 4), MassForm::rows);
     EXPECT_EQ(usual("sedov", 2, 3, 2), MassForm::elements);
     EXPECT_EQ(usual_mass_form({}), MassForm::rows) << "nothing is known of elements";
+}
+
+TEST(MassForms, TheTunedOneTakesLessTime) {
+    HydroProblem problem = hydro_problem("sedov", 2);
+    problem.box.zones = {4, 4, 1};
+    const MassSystem system = Discretisation(problem, 2, quad_box(problem.box)).velocity_mass;
+    const DeviceSide device{{Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"}, cuda_limits(90)};
+    const auto found = [&](double rows, double elements) {
+        Database database(built_in_families());
+        for (const auto& [form, seconds] : {std::pair{MassForm::rows, rows}, std::pair{MassForm::elements, elements}}) {
+            if (seconds == 0) continue;
+            const Problem product = product_problem(system, form);
+            const std::string safe = built_in_families().of(product).space(product, device.limits).safe().key();
+            Record record = test::sample_record(built_in_families(), product, safe, device.fingerprint, device.limits);
+            record.step = {seconds, seconds, seconds, seconds, 40};
+            database.add(record);
+        }
+        return tuned_mass_form(database, device, system);
+    };
+    EXPECT_EQ(found(2e-6, 1e-6), MassForm::elements);
+    EXPECT_EQ(found(1e-6, 2e-6), MassForm::rows);
+    for (const double seconds : {1e-6, 0.0}) {
+        EXPECT_EQ(found(seconds, 0), usual_mass_form(system)) << "one of the two is not known";
+        EXPECT_EQ(found(0, seconds), usual_mass_form(system)) << "one of the two is not known";
+    }
 }
 
 // On bent and graded meshes with walls, where no two elements are alike.
@@ -479,6 +515,28 @@ TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesOnLargeMeshes) {
 
 TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {
     expect_same_digits(system_of("triple-point", 2, 2, {7, 3, 1}), MassForm::rows, 65536);
+}
+
+// Blocks of two programs that share a GPU could wait for each other's room.
+TEST(FusedMassKernels, AreLaunchedTogetherWhereProcessesShareADevice) {
+    std::mt19937_64 random(7);
+    const MassSystem system{chain(500, random), 2, {}};
+    for (const bool shared : {false, true}) {
+        test::FakeMachine machine;
+        machine.state().mps = shared;
+        const auto backend = machine.backend();
+        KernelLibrary library(*backend, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+        MassSolver solver(*backend, library, system);
+        const DeviceArray b(*backend, 1000 * sizeof(double)), x(*backend, 1000 * sizeof(double));
+        solver.solve(b.data(), x.data(), {});
+        const auto& calls = machine.state().calls;
+        EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuLaunchCooperativeKernel") > 0, shared);
+        const auto launches = [&](const char* entry) {
+            const auto& all = machine.state().launches;
+            return std::count_if(all.begin(), all.end(), [&](const test::FakeLaunch& launch) { return launch.entry == entry; });
+        };
+        EXPECT_EQ(launches("iterate"), 2);
+    }
 }
 
 // By its own compiler.

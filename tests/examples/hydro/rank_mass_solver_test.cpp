@@ -74,7 +74,8 @@ TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
 // The text for GPUs, on the processor in several blocks, against that for processors.
 TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     SCOPED_TRACE(seed_);
-    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 11, all_rows = 5000, shares = 20, dots_of_share = 8, words = 11;
+    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 11, all_rows = 5000, shares = 20, dots_of_share = 8,
+                  words = MassKernels::words + RankMassKernels::more_scalars(1);
     std::array<KernelSource, 2> sources{RankMassKernels::source(Target::cpu, components), RankMassKernels::source(Target::cuda, components)};
     for (KernelSource& source : sources)
         for (Launch& launch : source.step) launch.grid = {blocks, 1, 1};
@@ -130,7 +131,7 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
 TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
     SCOPED_TRACE(seed_);
     constexpr int components = 3, all_rows = 70000, shares = 274, ranks = 3, rank = 1, flags = 7, data = 16, epoch = 5, dots_of_share = 8,
-                  scalars = RankMassKernels::words, stepped_first = 50, stepped_last = 3000, stride = 3500;
+                  scalars = MassKernels::words + RankMassKernels::more_scalars(1), stepped_first = 50, stepped_last = 3000, stride = 3500;
     const auto emulated = [](KernelSource source) {
         for (Launch& launch : source.step)
             if (launch.entry.ends_with("ed") && launch.grid[0] == 1) launch.grid = {components, 1, 1};
@@ -186,7 +187,8 @@ TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
         for (int c = 0; c < components && step > 0; ++c)
             for (std::size_t row = stepped_first; row < stepped_last; ++row) {
                 const std::size_t at = static_cast<std::size_t>(c) * stride + row;
-                const auto word = static_cast<std::size_t>((step == 1 ? RankMassKernels::taken : RankMassKernels::alpha) * components + c);
+                const auto word = static_cast<std::size_t>(step == 1 ? components * MassKernels::words + components + c
+                                                                     : c * MassKernels::words + MassKernels::alpha);
                 stepped[at] = std::fma(first_scalars[word], (step == 1 ? last_direction : direction)[at], x[at]);
             }
         run(*sharing_module, sharing.step[step],

@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "generator/error.hpp"
@@ -128,6 +129,55 @@ TEST(CudaBackend, CopiesFillsAndLaunches) {
     EXPECT_THAT(machine.state().pinned_memory, IsEmpty());
 }
 
+TEST(CudaBackend, RecordsLaunchesAndRepeatsThem) {
+    FakeMachine machine;
+    auto backend = machine.backend();
+    auto module = machine.module(*backend);
+    {
+        const std::vector<float> values(100, 3);
+        DeviceArray array(*backend, 400);
+        backend->copy(array.data(), values.data(), 400);
+        void* pointer = array.data();
+        const auto add = [&](int first, int last, Stream stream) {
+            void* arguments[] = {static_cast<void*>(&pointer), &first, &last};
+            module->launch(module->entry("add_one"), {1, 1, 1}, {32, 1, 1}, 0, stream, arguments);
+        };
+        int calls = 0;
+        const auto recording = backend->record([&](Stream stream) {
+            ++calls;
+            add(0, 50, stream);
+            add(40, 100, stream);
+        });
+        EXPECT_THAT(machine.state().launches, IsEmpty()) << "nothing runs while it is recorded";
+        EXPECT_EQ(machine.state().streams, 0);
+        int stream = 0;
+        recording->launch();
+        recording->launch({&stream});
+        EXPECT_EQ(calls, 1);
+        ASSERT_EQ(machine.state().launches.size(), 4u);
+        EXPECT_EQ(machine.state().launches[1].stream, nullptr);
+        EXPECT_EQ(machine.state().launches[2].stream, &stream);
+        std::vector<float> back(100);
+        backend->copy(back.data(), array.data(), 400);
+        backend->synchronise();
+        for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(back[i], i >= 40 && i < 50 ? 7 : 5) << i;
+
+        EXPECT_THROW(backend->record([](Stream) { throw std::runtime_error("no more"); }), std::runtime_error);
+        for (const char* refused : {"cuStreamCreateWithPriority", "cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"}) {
+            machine.state().failures = {{refused, 999}};
+            EXPECT_THAT(error_of([&] { backend->record([&](Stream on) { add(0, 1, on); }); }), Not(IsEmpty())) << refused;
+            machine.state().failures.clear();
+        }
+        machine.state().failures = {{"cuGraphLaunch", 999}};
+        EXPECT_THAT(error_of([&] { recording->launch(); }), HasSubstr("queuing recorded launches"));
+        machine.state().failures.clear();
+        EXPECT_EQ(machine.state().streams, 0);
+        EXPECT_EQ(machine.state().graphs, 1) << "what can be launched again";
+    }
+    EXPECT_EQ(machine.state().graphs, 0);
+    EXPECT_EQ(machine.state().pushes, 0);
+}
+
 TEST(CudaBackend, EmptyMemoryIsMemoryToo) {
     FakeMachine machine;
     auto backend = machine.backend();
@@ -182,6 +232,13 @@ TEST(CudaModule, LaunchesBlocksThatMayWaitForEachOtherOrRefuses) {
     EXPECT_EQ(machine.state().launches[0].shared_bytes, 99u);
     EXPECT_THAT(error_of([&] { module->launch_together(entry, {265, 1, 1}, {32, 1, 1}, 0, {}, nullptr); }), HasSubstr("grid 265 x 1 x 1"));
     EXPECT_THAT(machine.state().launches, testing::SizeIs(1));
+}
+
+TEST(CudaDevice, SaysWhetherOtherProcessesKernelsRunBesideThisOnes) {
+    FakeMachine machine;
+    EXPECT_FALSE(machine.backend()->device().is_shared);
+    machine.state().mps = true;
+    EXPECT_TRUE(machine.backend()->device().is_shared);
 }
 
 TEST(CudaModule, AsksForLargeSharedMemoryOncePerEntry) {
@@ -396,6 +453,23 @@ TEST(CudaBackend, ComparesThroughTheReductionKernel) {
     // Blocks of 256 threads, each with a word of its own as long as there are blocks.
     EXPECT_EQ(machine.state().launches[0].grid[0], 20u);
     EXPECT_EQ(machine.state().launches[0].block[0], 256u);
+}
+
+TEST(CudaBackend, ComparesManyPairsAsEachByItself) {
+    FakeMachine machine;
+    auto backend = machine.backend();
+    std::vector<double> zeros(3000, 0.0), others(3000, 0.0);
+    std::vector<ArrayPair> pairs;
+    for (int i = 0; i < 40; ++i) {
+        others[static_cast<std::size_t>(70 * i)] = i;
+        pairs.push_back({zeros.data(), others.data(), i % 5 == 4 ? 0 : 70 * i + 1, ValueType::f64});
+    }
+    machine.state().calls.clear();
+    const std::vector<double> found = backend->largest_differences(pairs);
+    ASSERT_EQ(found.size(), pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) EXPECT_EQ(found[i], pairs[i].count == 0 ? 0 : static_cast<double>(i)) << i;
+    EXPECT_EQ(std::count(machine.state().calls.begin(), machine.state().calls.end(), "cuStreamSynchronize"), 3) << "one for sixteen pairs";
+    EXPECT_TRUE(backend->largest_differences({}).empty());
 }
 
 // One pass through everything that a backend does.

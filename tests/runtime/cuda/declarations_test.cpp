@@ -66,6 +66,14 @@ struct Plain<CUstream_st> {
     using type = StreamHandle;
 };
 template <>
+struct Plain<CUgraph_st> {
+    using type = GraphHandle;
+};
+template <>
+struct Plain<CUgraphExec_st> {
+    using type = GraphExecutable;
+};
+template <>
 struct Plain<CUevent_st> {
     using type = EventHandle;
 };
@@ -93,6 +101,7 @@ HONE_NVRTC_FUNCTIONS(HONE_CHECK_NVRTC)
 static_assert(max_threads_per_block == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 static_assert(multiprocessor_count == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(l2_cache_size == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+static_assert(mps_enabled == CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
 static_assert(max_threads_per_multiprocessor == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
 static_assert(unified_addressing == CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING);
 static_assert(compute_capability_major == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
@@ -104,6 +113,7 @@ static_assert(function_static_shared_bytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTE
 static_assert(function_max_dynamic_shared_bytes == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 static_assert(host_alloc_portable == CU_MEMHOSTALLOC_PORTABLE);
 static_assert(event_disable_timing == CU_EVENT_DISABLE_TIMING && event_interprocess == CU_EVENT_INTERPROCESS);
+static_assert(capture_relaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(ipc_enable_peer_access == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
 static_assert(error_peer_access_already_enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
 static_assert(sizeof(IpcMemoryHandle) == sizeof(CUipcMemHandle) && sizeof(IpcEventHandle) == sizeof(CUipcEventHandle));
@@ -127,7 +137,8 @@ TEST(Declarations, NameTheSymbolsThatTheHeaderSelects) {
          {HONE_SYMBOL(cuDeviceTotalMem), HONE_SYMBOL(cuDevicePrimaryCtxRelease), HONE_SYMBOL(cuCtxPushCurrent), HONE_SYMBOL(cuCtxPopCurrent),
           HONE_SYMBOL(cuMemGetInfo), HONE_SYMBOL(cuMemAlloc), HONE_SYMBOL(cuMemFree), HONE_SYMBOL(cuMemHostAlloc), HONE_SYMBOL(cuMemcpyAsync),
           HONE_SYMBOL(cuMemsetD8Async), HONE_SYMBOL(cuEventDestroy), HONE_SYMBOL(cuModuleLoadData), HONE_SYMBOL(cuLaunchKernel),
-          HONE_SYMBOL(cuStreamSynchronize), HONE_SYMBOL(cuIpcOpenMemHandle), HONE_SYMBOL(cuStreamWaitEvent)})
+          HONE_SYMBOL(cuStreamSynchronize), HONE_SYMBOL(cuIpcOpenMemHandle), HONE_SYMBOL(cuStreamWaitEvent), HONE_SYMBOL(cuStreamBeginCapture),
+          HONE_SYMBOL(cuGraphLaunch)})
         EXPECT_TRUE(ours.contains(selected)) << selected;
 }
 #else

@@ -171,6 +171,25 @@ TEST_F(GpuBackend, LaunchesOverARange) {
     }
 }
 
+TEST_F(GpuBackend, RepeatsRecordedLaunchesInTheirOrder) {
+    const std::vector<float> x = random_values(100000);
+    const DeviceArray dx = uploaded(x), dy = uploaded(std::vector<float>(x.size(), 0));
+    // y += 2 x, x += y: wrong in any other order.
+    const auto recording = backend_->record([&](Stream stream) {
+        add(dx.data(), dy.data(), 2, 0, 100000, stream);
+        add(dy.data(), dx.data(), 1, 0, 100000, stream);
+    });
+    EXPECT_EQ(downloaded(dx.data(), x.size()), x) << "nothing runs while it is recorded";
+    recording->launch();
+    recording->launch();
+    const std::vector<float> found = downloaded(dx.data(), x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        float a = x[i], b = 0;
+        for (int round = 0; round < 2; ++round) b += 2 * a, a += b;
+        ASSERT_EQ(found[i], a) << i;  // products by 1 and 2 are exact: each sum is rounded once either way
+    }
+}
+
 TEST_F(GpuBackend, LaunchesThreeDimensions) {
     const Dim3 grid{3, 5, 7};
     const Dim3 block{8, 4, 2};

@@ -255,6 +255,31 @@ TEST(OnlinePolicy, WhatTheWorkerFoundHopelessNeverRuns) {
     EXPECT_NE(policy.progress().rejections[0].reason.find("4 times the incumbent's step in the worker"), std::string::npos);
 }
 
+TEST(OnlinePolicy, OfCandidatesVettedBeforeTheFirstStepTheFastestIsTriedAndAdoptedAtOnce) {
+    int adopted = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        SCOPED_TRACE(seed);
+        const Landscape landscape(seed, 200);
+        const std::int64_t safe = safe_of(landscape);
+        SimulatedApplication simulation(landscape, safe, {}, seed);
+        std::int64_t fastest = safe;
+        for (const Candidate& candidate : simulation.policy.take_wanted()) {
+            const Outcome outcome = simulation.vetting(candidate.index);
+            if (outcome.measured()) simulation.right.insert(candidate.index);
+            if (outcome.measured() && landscape.cost(candidate.index) < landscape.cost(fastest)) fastest = candidate.index;
+            simulation.policy.vetted(candidate.index, outcome);
+        }
+        simulation.run(60);
+        EXPECT_FALSE(simulation.ran_unvetted);
+        if (landscape.cost(fastest) > 0.95 * landscape.cost(safe)) continue;
+        ++adopted;
+        EXPECT_EQ(simulation.policy.incumbent(), fastest);
+        EXPECT_GT(simulation.policy.progress().first_adopted, 0);
+        for (const auto& [index, steps] : simulation.ran) EXPECT_LE(landscape.cost(index), OnlineRules{}.screen * landscape.cost(safe)) << steps;
+    }
+    EXPECT_GT(adopted, 10);
+}
+
 TEST(OnlinePolicy, ALastingChangeOfPaceIsNoticedAndTuningResumes) {
     for (const double factor : {0.85, 1.2}) {
         const Landscape landscape(7, 40);

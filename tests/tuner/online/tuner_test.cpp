@@ -317,6 +317,28 @@ TEST(GpuOnlineTuner, EveryStepIsRightWhileCandidatesComeAndGo) {
     std::cout << to_string(report);
 }
 
+TEST(GpuOnlineTuner, VerifiesBeforeTheFirstStepWhatIsTriedInTheFirstOnes) {
+    const test::TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    const std::unique_ptr<Backend> backend = test::backend_or_skip("cuda", cache);
+    if (!backend) return;
+    const Families families = test::axpy_families({"none"});
+    const std::int64_t n = 4'000'037;
+    const Problem problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+    const std::array<DeviceArray, 2> arrays{DeviceArray(*backend, n * 8), DeviceArray(*backend, n * 8)};
+    for (const DeviceArray& array : arrays) backend->fill(array.data(), 0, n * 8);
+    OnlineSettings settings;
+    settings.worker = {"/proc/self/exe", "worker"};
+    settings.cache = cache.folder();
+    settings.rules.bound = 1;  // no step is withheld: it is their order in time that is tested
+    OnlineTuner tuner(*backend, families, folder.path() / "db", problem, std::array{arrays[0].data(), arrays[1].data()}, settings);
+    std::this_thread::sleep_for(std::chrono::seconds(10));  // what an application sets up
+    for (int step = 0; step < 200; ++step) tuner.step();
+    backend->synchronise();
+    tuner.finish();
+    EXPECT_GT(tuner.report().progress.tried, 0) << to_string(tuner.report());
+}
+
 TEST(VettingProblem, KeepsRemaindersAndReducesTheSlowestExtentFirst) {
     const Families& families = built_in_families();
     const Limits limits = cpu_limits();

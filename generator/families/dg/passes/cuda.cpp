@@ -23,9 +23,16 @@ bool scaled(const Plan& plan, const Pass& pass) {
 // A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold
 // copy_width of them.
 void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set<std::string>& flags) {
-    holes.emplace_back("residual", Block().line("load(residual, {} + i);", flags.contains("residual_ahead") ? "here" : "res + base"));
-    const char* const field = flags.contains("fields_here") ? "here + (i + i / words * (row - words))" : "q + base + i";
-    holes.emplace_back("field", Block().line("load(field, {});", field));
+    const bool fields_here = flags.contains("fields_here"), residual_here = flags.contains("residual_ahead");
+    const char* const part = flags.contains("block_copies") ? ", whole, there" : "";
+    holes.emplace_back("residual", Block().line("load(residual, {} + i{});", residual_here ? "here" : "res + base", residual_here ? "" : part));
+    holes.emplace_back("field", Block().line("load(field, {}{});", fields_here ? "here + (i + i / words * (row - words))" : "q + base + i",
+                                             fields_here ? "" : part));
+    holes.emplace_back("before", Block().line("load(before, rhs + base + i{});", part));
+    holes.emplace_back("load_ahead", Block().line("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
+    holes.emplace_back("load_fields_ahead", Block().line("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
+    holes.emplace_back("store_residual", Block().line("store(res + base + i, residual{});", part));
+    holes.emplace_back("store_sum", Block().line("store(rhs + base + i, total{});", part));
     holes.emplace_back("scale",
                        Block().line("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
                                     plan.shape.what->second_group * plan.shape.nodes));
@@ -37,7 +44,7 @@ void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set
     else
         words.line("{}[j] = {};", pass.sums() ? "total" : "before", sum);
     holes.emplace_back("new_words", words);
-    holes.emplace_back("store_field", Block().line("store({} + base + i, field);", plan.into));
+    holes.emplace_back("store_field", Block().line("store({} + base + i, field{});", plan.into, part));
 }
 
 // Elements and threads of a block, and values per copy, of a launch.
@@ -82,6 +89,9 @@ constexpr std::array way_flags{"tile",
                                "rhs_ahead",
                                "several_parts",
                                "fields_ahead",
+                               "fields_copied",
+                               "block_copies",
+                               "parts_in_code",
                                "asks_early",
                                "shared_operator",
                                "traces_in_shared",
@@ -108,7 +118,9 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"double_parity", used.contains("double_parity")},
+                {"changes_parts", used.contains("double_parity") || used.contains("parts_in_code")},
                 {"packed_points", used.contains("packed_points")},
+                {"block_copies", used.contains("block_copies")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
@@ -200,10 +212,14 @@ KernelSource update_cuda_kernel(Plan plan) {
     constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                    number(plan.config, "elements_per_block"), number(plan.config, "block"), number(plan.config, "min_blocks"));
     constants.append(copy_constants(plan.shape, plan.config));
-    source.text = render(
-        "dg/passes/kernel.cu",
-        {{"banner", pass_banner(plan, Target::cuda)}, {"constants", constants}, {"face_node", {}}, {"entries", entry(plan, pass, {}, std::nullopt)}},
-        kernel_flags(plan.shape, {}));
+    PassText text;
+    if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
+    source.text = render("dg/passes/kernel.cu",
+                         {{"banner", pass_banner(plan, Target::cuda)},
+                          {"constants", constants},
+                          {"face_node", {}},
+                          {"entries", entry(plan, pass, text, std::nullopt)}},
+                         kernel_flags(plan.shape, text.flags));
     return std::move(source);
 }
 

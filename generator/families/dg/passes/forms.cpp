@@ -24,11 +24,15 @@ BlockResources most_resources(const Way& way, const Shape& shape, const std::vec
     return most;
 }
 
+bool has_basis(const FormSpace& space) {
+    return std::any_of(space.tunables.begin(), space.tunables.end(), [](const Tunable& tunable) { return tunable.name == "basis"; });
+}
+
 Form form_of(const Step& step, const Way& way, const Fusion& fusion, const Limits& limits) {
     FormSpace space = way.space(step.shape, fusion.passes, limits);
     space.name = form_name(way.name, fusion);
     space.help = form_help(way.help, fusion);
-    space.constraints.push_back(fitting_copies(step.shape));
+    space.constraints.push_back(fitting_copies(step.shape, way.copies_blocks && has_basis(space)));
     space.former = [fusion, of_way = space.former](const Config& config) { return fusion.was(config) && of_way(config); };
     return {
         .space = std::move(space),

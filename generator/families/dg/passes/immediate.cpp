@@ -10,6 +10,7 @@
 
 #include "generator/families/dg/halves.hpp"
 #include "generator/families/dg/passes/flux.hpp"
+#include "generator/families/dg/passes/operands.hpp"
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
 
@@ -29,6 +30,7 @@ struct ImmediateLayout {
     int nodes_per_part;  ///< the last may have fewer
     int row;             ///< stride between elements' fields in shared memory
     bool amplitudes;     ///< LIFT takes these, face by face, and not the flux of each field
+    bool by_parts;       ///< D and LIFT act on parts under two reflections
     int face_row;        ///< stride between faces of these
     int flux_row;        ///< stride between the fields of an element's fluxes, or its amplitudes
     int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
@@ -115,6 +117,44 @@ class Coefficients {
     std::vector<double> values_;
 };
 
+// Of each node the part that is kept as if it were there: its kind, and its number among those.
+struct KeptPart {
+    int kind, number;
+};
+
+std::vector<KeptPart> kept_parts(const Shape& shape) {
+    const DoubleParity& parity = DoubleParity::of(shape.reference());
+    std::vector<KeptPart> kept(static_cast<std::size_t>(shape.nodes));
+    for (int kind = 0; kind < 4; ++kind)
+        for (int part = 0; part < parity.count(kind); ++part)
+            kept[static_cast<std::size_t>(parity.orbit(kind, part)[static_cast<std::size_t>(kind)])] = {kind, part};
+    return kept;
+}
+
+// Half the derivatives along r + s - t and r - s, and that along t, of parts.
+Coefficients derivative_of_parts(const Shape& shape, int along) {
+    const std::vector<KeptPart> kept = kept_parts(shape);
+    return {shape.nodes, shape.nodes, [&](int n, int c) {
+                const KeptPart row = kept[static_cast<std::size_t>(n)], column = kept[static_cast<std::size_t>(c)];
+                if ((row.kind ^ along) != column.kind) return 0.0;
+                return DoubleParity::of(shape.reference()).derivative(shape.reference(), along, row.kind, row.number, column.number);
+            }};
+}
+
+// LIFT of faces 0 and 1, even parts of points and then odd ones, each face's columns followed by
+// zeros.
+Coefficients lift_of_parts(const Shape& shape, int face_row) {
+    const std::vector<KeptPart> kept = kept_parts(shape);
+    const int even = DoubleFaceParity::of(shape.reference()).even();
+    return {shape.nodes, 2 * face_row, [&](int n, int c) {
+                const KeptPart row = kept[static_cast<std::size_t>(n)];
+                const int pair = c / face_row, column = c % face_row;
+                const bool odd = (row.kind >> pair & 1) != 0;
+                if (column >= shape.face_nodes || odd != (column >= even)) return 0.0;
+                return double_part_lift_entry(shape.reference(), pair, row.kind, row.number, odd ? column - even : column);
+            }};
+}
+
 Coefficients derivative(const Shape& shape, int along) {
     const SquareMatrix& matrix = shape.reference().derivative[static_cast<std::size_t>(along)];
     return {shape.nodes, shape.nodes, [&](int n, int c) { return matrix(n, c); }};
@@ -156,6 +196,11 @@ const char* derivative_name(int along) {
     return along == 0 ? "Dr" : along == 1 ? "Ds" : "Dt";
 }
 
+// Rows of LIFT by parts whose sums a thread holds at a time.
+int rows_of_lift(const Shape& shape) {
+    return shape.precision == Precision::f32 ? shape.nodes : (shape.nodes + 3) / 4;
+}
+
 Block operators(const Plan& plan, const ImmediateLayout& layout) {
     const Shape& shape = plan.shape;
     Block block;
@@ -165,13 +210,46 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
     if (plan.any(&Pass::volume))
         for (int a = 0; a < shape.dimension; ++a) {
             block.line("__device__ const real {}[nodes][nodes] = {{", derivative_name(a));
-            block.append(column_lines(shape, derivative(shape, a), shape.nodes)).text("};");
+            block.append(column_lines(shape, layout.by_parts ? derivative_of_parts(shape, a) : derivative(shape, a), shape.nodes)).text("};");
         }
     if (plan.any(&Pass::surface)) {
-        block.text("__device__ const real LIFT[flux_row][nodes] = {");
-        block.append(column_lines(shape, layout.amplitudes ? lift_face_by_face(shape, layout.face_row) : lift(shape), layout.flux_row)).text("};");
+        const int columns = layout.by_parts ? 2 * layout.face_row : layout.flux_row;
+        block.line("__device__ const real LIFT[{}][nodes] = {{", layout.by_parts ? "2 * face_row" : "flux_row");
+        block.append(column_lines(shape,
+                                  layout.by_parts     ? lift_of_parts(shape, layout.face_row)
+                                  : layout.amplitudes ? lift_face_by_face(shape, layout.face_row)
+                                                      : lift(shape),
+                                  columns));
+        block.text("};");
     }
     return block;
+}
+
+// Images of nodes, places of points in a row of amplitudes, signs.
+Block part_tables(const Plan& plan) {
+    const Shape& shape = plan.shape;
+    const DoubleParity& parity = DoubleParity::of(shape.reference());
+    const DoubleFaceParity& faces = DoubleFaceParity::of(shape.reference());
+    std::vector<std::string> images;
+    for (const auto& orbit : parity.orbits) images.push_back(fmt::format("{{{}}}", fmt::join(orbit, ", ")));
+    Block block;
+    block.line("constexpr int even_parts = {}, outputs_of_half = {};  // nodes that stand for their images under two reflections", parity.count(0),
+               most_outputs(shape));
+    block.line("__device__ const short images[even_parts][4] = {{{}}};", fmt::join(images, ", "));
+    if (!plan.any(&Pass::surface)) return block;
+    std::vector<int> places(static_cast<std::size_t>(shape.face_points()));
+    for (int face = 0; face < shape.faces; ++face) {
+        int place = 0;
+        for (const auto* const points : {&faces.first, &faces.second})
+            for (const int point : (*points)[static_cast<std::size_t>(face)])
+                places[static_cast<std::size_t>(face * shape.face_nodes + point)] = place++;
+    }
+    std::array<std::vector<int>, 2> changes;
+    for (const int pair : {0, 1})
+        for (const KeptPart& part : kept_parts(shape)) changes.at(static_cast<std::size_t>(pair)).push_back(part.kind >> (1 - pair) & 1);
+    block.line("constexpr int odd_points = {}, rows_together = {};  // of a face, and of LIFT", faces.odd(), rows_of_lift(shape));
+    block.line("__device__ const short place_of_point[face_points] = {{{}}};", fmt::join(places, ", "));
+    return block.line("__device__ const bool changes_sign[2][nodes] = {{{{{}}}, {{{}}}}};", fmt::join(changes[0], ", "), fmt::join(changes[1], ", "));
 }
 
 // Number of an accumulator among those of its half.
@@ -207,8 +285,9 @@ Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, cons
     std::array<Block, 3> products;
     for (const Product& product : half.products)
         products.at(static_cast<std::size_t>(product.derivative))
-            .line("sum[{}][n - begin] {} {}[m + j][n] * u{};", local(half, product.accumulator),
-                  product.sign > 0 ? "+=" : "-=", derivative_name(product.derivative), product.field - half.first_field);
+            .line("sum[{}][n - begin] {} {}[{}][n] * u{};", local(half, product.accumulator),
+                  product.sign > 0 ? "+=" : "-=", derivative_name(product.derivative), layout.by_parts ? "column" : "m + j",
+                  product.field - half.first_field);
     std::string names;
     for (const int accumulator : half.accumulators)
         names += fmt::format("{}a{} = sum[{}][n - begin]", names.empty() ? "" : ", ", accumulator, local(half, accumulator));
@@ -217,8 +296,11 @@ Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, cons
                      expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
                                 [](int i) { return fmt::format("a{}", i); }));
     const std::string first = shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field);
-    return Block().lines_of(render("dg/passes/immediate.cu/volume",
-                                   {{"sizes", sizes({{"inputs", half.field_count}, {"together", field_width(shape, layout.copy_width)}}, nodes)},
+    std::vector<std::pair<const char*, int>> named{{"inputs", half.field_count}};
+    if (!layout.by_parts) named.emplace_back("together", field_width(shape, layout.copy_width));
+    const Flags flags = layout.by_parts ? Flags{} : Flags{{"three_dimensions", shape.dimension == 3}};
+    return Block().lines_of(render(layout.by_parts ? "dg/passes/immediate.cu/volume_by_parts" : "dg/passes/immediate.cu/volume",
+                                   {{"sizes", sizes(named, nodes)},
                                     {"mine", Block().line("const real* const mine = here + e * row + {};", first)},
                                     {"inputs", inputs},
                                     {"products_of_r", products[0]},
@@ -226,7 +308,7 @@ Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, cons
                                     {"products_of_t", products[2]},
                                     {"sums", Block().line("const real {};", names)},
                                     {"combine", combine}},
-                                   {{"three_dimensions", shape.dimension == 3}}));
+                                   flags));
 }
 
 std::string first_output(const Shape& shape, const Half& half) {
@@ -267,7 +349,8 @@ Block lifted(const Shape& shape, const ImmediateLayout& layout, const Half& half
         Flags flags;
         add_flux_flags(flags, shape);
         std::erase_if(flags, [](const auto& flag) { return flag.first != "materials" && flag.first != "maxwell_3d"; });
-        return Block().lines_of(render("dg/passes/immediate.cu/lift", {{"sizes", bounds}, {"along", components(shape, half)}}, flags));
+        return Block().lines_of(render(layout.by_parts ? "dg/passes/immediate.cu/lift_by_parts" : "dg/passes/immediate.cu/lift",
+                                       {{"sizes", bounds}, {"along", components(shape, half)}}, flags));
     }
     return Block().lines_of(
         render("dg/passes/immediate.cu/surface",
@@ -317,6 +400,7 @@ ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
       nodes_per_part(round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
       row(odd_vectors(shape.words(), copy_width)),
       amplitudes(config.has("lift", "amplitudes")),
+      by_parts(config.has("basis", "double_parity")),
       face_row(round_up(shape.face_nodes, shape.vector_width())),
       flux_row(amplitudes ? shape.faces * face_row : round_up(shape.face_points(), shape.vector_width())),
       result_row(odd_vectors(std::max(shape.words(), (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row), shape.vector_width())),
@@ -360,6 +444,8 @@ std::optional<std::string> layout_violation(const Shape& shape, const Config& co
     const ImmediateLayout layout(shape, config);
     if ((layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
         return fmt::format("nothing is left for one of {} parts of the nodes", layout.node_parts);
+    if (layout.by_parts && !layout.amplitudes) return "parts are for amplitudes";
+    if (layout.by_parts && layout.node_parts > 1) return "a thread that has parts of all kinds has all nodes";
     if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
     const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
     if (layout.in_flight <= std::max(points, 4)) return std::nullopt;
@@ -382,13 +468,18 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Li
                      residency_tunable(shape, limits)};
     form.constraints = {{"layout",
                          [shape](const Config& config) { return layout_violation(shape, config); },
-                         {"elements_per_block", "node_parts", "points_in_flight", "copy_width"}}};
+                         {"elements_per_block", "node_parts", "points_in_flight", "lift", "copy_width"}}};
     form.safe = {{"elements_per_block", std::int64_t{warp}},
                  {"node_parts", std::int64_t{2}},
                  {"points_in_flight", std::int64_t{2}},
                  {"lift", "fluxes"},
                  {"copy_width", std::int64_t{widest_copies(shape)}},
                  {"min_blocks", std::int64_t{1}}};
+    if (shape.dimension == 3) {
+        form.tunables.insert(form.tunables.begin() + 3, double_basis_tunable());
+        form.constraints.front().reads.emplace_back("basis");
+        form.safe.insert(form.safe.begin() + 3, {"basis", "nodal"});
+    }
     form.former = [](const Config& config) { return config.has("operator", "immediate"); };
     return form;
 }
@@ -399,13 +490,17 @@ int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const
         if (parts.volume)
             operands = std::max(operands, half.field_count * (field_width(shape, layout.copy_width) + 1) + covariant(shape).factor_count());
         if (parts.surface)
-            operands = std::max(operands, layout.amplitudes ? amplitudes_of(shape) * (layout.nodes_per_part + shape.vector_width()) + 12
-                                                            : static_cast<int>(half.outputs.size()) * shape.vector_width());
+            operands = std::max(operands, layout.by_parts     ? amplitudes_of(shape) * rows_of_lift(shape) + layout.face_row + 18
+                                          : layout.amplitudes ? amplitudes_of(shape) * (layout.nodes_per_part + shape.vector_width()) + 12
+                                                              : static_cast<int>(half.outputs.size()) * shape.vector_width());
     }
     const int gathered = parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + shape.face_words() + (shape.materials ? 2 : 0)) +
                                              2 * shape.fields + 6
                                        : 0;
-    return shape.bytes() / 4 * std::max(most_outputs(shape) * layout.nodes_per_part + operands + layout.copies * layout.copy_width, gathered) + 36;
+    return shape.bytes() / 4 *
+               std::max(most_outputs(shape) * layout.nodes_per_part + operands + (layout.by_parts ? 0 : layout.copies * layout.copy_width),
+                        gathered) +
+           36;
 }
 
 BlockResources immediate_resources(const Shape& shape, const Config& config, const Parts& parts) {
@@ -436,15 +531,21 @@ Block immediate_constants(const Plan& plan) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
         block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", covariant(shape).factor_count());
     }
+    if (layout.by_parts) block.append(part_tables(plan));
     return block.append(operators(plan, layout));
 }
 
 void add_immediate_operators(Plan& plan) {
     const Shape& shape = plan.shape;
-    double surface = surface_pairs(shape);
-    if (ImmediateLayout(shape, plan.config).amplitudes)
-        surface = amplitudes_of(shape) * (surface / shape.fields + static_cast<double>(shape.faces) * shape.nodes);
-    plan.source.executed_operations = pass_operations(plan, volume_pairs(shape), surface);
+    const ImmediateLayout layout(shape, plan.config);
+    double volume = volume_pairs(shape), surface = surface_pairs(shape);
+    if (layout.by_parts) {
+        surface = 2.0 * lift_of_parts(shape, layout.face_row).nonzeros();
+        volume = 0;  // each derivative has as many of the products
+        for (int along = 0; along < shape.dimension; ++along) volume += derivative_of_parts(shape, along).nonzeros() / 3.0;
+    }
+    if (layout.amplitudes) surface = amplitudes_of(shape) * (surface / shape.fields + static_cast<double>(shape.faces) * shape.nodes);
+    plan.source.executed_operations = pass_operations(plan, volume, surface);
 }
 
 PassText immediate_text(const Plan& plan, const Pass& pass) {
@@ -455,10 +556,13 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     text.flags.insert("immediate");
     if (layout.amplitudes) text.flags.insert("faces_apart");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
+    if (layout.by_parts) text.flags.insert("parts_in_code");
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
     // What right-hand sides are added to, a part of which each thread has in registers before it
     // makes them.
-    if (pass.update || pass.from_rhs) {
+    if (layout.by_parts) {
+        if (pass.update || pass.from_rhs) text.flags.insert("prefetches");  // sums of all nodes leave no registers
+    } else if (pass.update || pass.from_rhs) {
         text.flags.insert("ahead");
         if (!pass.update) text.flags.insert("rhs_ahead");
     }

@@ -39,6 +39,7 @@ struct Tasks {
                                    : PartTiles(Parity::of(shape.reference()), mma_nodes, mma_columns);
         nodes_padded = part_tiles.rows();
         operands.set_field_columns(part_tiles.columns(), mma_columns);
+        operands.set_nodal_row(shape, number(config, "copy_width"), mma_columns);
         if (!double_parity) return;
         face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), mma_columns);
         operands.face_columns = face_columns.all();
@@ -61,7 +62,7 @@ struct Tasks {
     /// Whether right-hand sides replace the fields: each warp has one task, and keeps what it makes
     /// until all are done.
     bool in_place() const { return amplitudes && threads() == tasks() * mma_lanes; }
-    int out_words(const Shape& shape) const { return in_place() ? 0 : elements_per_block * shape.words(); }
+    int out_words(const Shape& shape) const { return in_place() ? 0 : elements_per_block * (by_parity ? operands.nodal_row : shape.words()); }
 };
 
 std::optional<std::string> task_violation(const Config& config) {
@@ -136,14 +137,15 @@ Block mma_constants(const Plan& plan) {
     block.line("constexpr int node_tiles = {}, column_groups = {};", tasks.nodes_padded / mma_nodes, tasks.column_groups());
     block.line("constexpr int flux_steps = {};  // of 8 columns of LIFT", tasks.operands.flux_columns / mma_columns);
     if (tasks.double_parity)
-        block.append(double_part_constants(plan.shape, tasks.part_tiles)).append(double_face_part_constants(plan.shape, mma_columns));
+        block.append(double_part_constants(plan, tasks.part_tiles)).append(double_face_part_constants(plan.shape, mma_columns));
     else if (tasks.by_parity)
-        block.append(part_constants(plan.shape, tasks.part_tiles)).append(point_table(plan.shape, places_of_points(plan.shape, tasks.operands)));
+        block.append(part_constants(plan, tasks.part_tiles)).append(point_table(plan.shape, places_of_points(plan.shape, tasks.operands)));
     else if (plan.any(&Pass::volume))
         block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
     if (tasks.amplitudes && !tasks.by_parity) block.append(field_width_constant(plan.shape, tasks.operands));
     if (tasks.amplitudes) block.append(frame_constants(plan.shape, tasks.operands));
-    if (tasks.by_parity) block.append(points_in_flight(plan.shape, tasks.elements_per_block, tasks.threads()));
+    if (tasks.by_parity)
+        block.append(points_in_flight(plan.shape, tasks.elements_per_block, tasks.threads())).append(nodal_row_constant(tasks.operands));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
 }
@@ -257,7 +259,7 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
     if (tasks.neighbours_copied) text.flags.insert("neighbours_copied");
     if (tasks.amplitudes && pass.update) text.flags.insert("prefetches");
     if (tasks.amplitudes)
-        text.flags.insert({"gathers_ahead", "faces_apart"});
+        text.flags.insert({"gathers_ahead", "faces_apart", "fields_copied"});
     else if (pass.surface)
         text.flags.insert("fluxes_lifted");
     if (tasks.in_place()) text.flags.insert("results_in_place");
@@ -269,6 +271,7 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
         const int held = tasks.elements_per_block * plan.shape.words() / tasks.threads() * plan.shape.bytes() / 4;
         if (pass.update && held <= most_held_ahead) text.flags.insert("ahead");
         if (pass.update && 2 * held <= most_held_ahead) text.flags.insert("fields_ahead");
+        if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         text.flags.insert({"by_parity", "packed_points", tasks.double_parity ? "double_parity" : "single_parity"});
         if (tasks.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         text.flags.erase("transforms_behind_fluxes");
@@ -294,6 +297,7 @@ Way on_matrix_units(const char* name, const char* help, bool (*applies)(const Sh
             .space = mma_space,
             .resources = mma_resources,
             .constants = mma_constants,
+            .copies_blocks = true,
             .add_operators = add_mma_operators,
             .text = mma_text};
 }

@@ -11,16 +11,23 @@ namespace hone::inline v0_1::dg {
 namespace {
 
 // Fields of node m, from `value` into shared memory.
-Block transform(const Algebra& algebra) {
+Block transform(const Algebra& algebra, const char* into = "here") {
     Block block;
     if (algebra.transforms()) {
         block.text("const real* const own = factor + (e < present ? e : 0) * factors;");
         block.append(name_factors(algebra));
     }
     for (std::size_t f = 0; f < algebra.transform.size(); ++f)
-        block.line("here[({} * elements_per_block + e) * field_row + m] = {};", f,
+        block.line("{}[({} * elements_per_block + e) * field_row + m] = {};", into, f,
                    expression(algebra.transform[f], "", [](int i) { return fmt::format("value[{}]", i); }));
     return block;
+}
+
+// The fields that are transformed by themselves: those of either curl. Parts under two reflections
+// are made of a group at a time, so that threads have equal shares.
+const Algebra& group_algebra(const Plan& plan) {
+    if (!plan.shape.maxwell()) return plan.own_algebra();
+    return one_curl(plan.config.has("algebra", "cartesian") ? "cartesian" : "covariant");
 }
 
 // Where Fscale stands behind the directions of a face: its normal, or two tangents.
@@ -90,8 +97,14 @@ Tunable basis_tunable(bool doubled) {
             doubled ? words({"nodal", "parity", "double_parity"}) : words({"nodal", "parity"}), Value("nodal")};
 }
 
-Block part_constants(const Shape& shape, const PartTiles& tiles) {
-    const Parity& parity = Parity::of(shape.reference());
+Tunable double_basis_tunable() {
+    Tunable basis = basis_tunable(true);
+    basis.values = words({"nodal", "double_parity"});
+    return basis;
+}
+
+Block part_constants(const Plan& plan, const PartTiles& tiles) {
+    const Parity& parity = Parity::of(plan.shape.reference());
     std::vector<int> rows(static_cast<std::size_t>(tiles.rows()), -1);
     std::copy(parity.first.begin(), parity.first.end(), rows.begin());
     std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tiles.even_rows);
@@ -102,7 +115,8 @@ Block part_constants(const Shape& shape, const PartTiles& tiles) {
     append_columns(padded, parity.even(), tiles.even_columns);
     append_columns(padded, tiles.even_columns + parity.odd(), tiles.columns());
     block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second));
-    return block.append(padding("padded_columns", "padded_column", padded)).append(node_table("row_node", rows));
+    if (plan.any(&Pass::volume)) block.append(padding("padded_columns", "padded_column", padded));
+    return block.append(node_table("row_node", rows));
 }
 
 Block point_table(const Shape& shape, const std::vector<int>& places) {
@@ -199,8 +213,8 @@ int DoubleFaceColumns::words(const PartTiles& tiles) const {
     return all;
 }
 
-Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
-    const DoubleParity& parity = DoubleParity::of(shape.reference());
+Block double_part_constants(const Plan& plan, const PartTiles& tiles) {
+    const DoubleParity& parity = DoubleParity::of(plan.shape.reference());
     std::vector<int> rows, padded;
     std::string images;
     int column = 0;
@@ -217,7 +231,11 @@ Block double_part_constants(const Shape& shape, const PartTiles& tiles) {
     block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
                tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
     block.line("__device__ const Images images[even_parts] = {{{}}};", images);
-    return block.append(padding("padded_columns", "padded_column", padded)).append(node_table("row_node", rows));
+    if (plan.any(&Pass::volume)) {
+        block.append(padding("padded_columns", "padded_column", padded));
+        block.line("constexpr int field_groups = {};  // that are transformed each by itself", plan.shape.fields / group_algebra(plan).field_count());
+    }
+    return block.append(node_table("row_node", rows));
 }
 
 Block double_face_part_constants(const Shape& shape, int step) {
@@ -321,6 +339,11 @@ Block operand_constants(const Plan& plan, const Operands& operands) {
                       plan.own_algebra().accumulators);
 }
 
+Block nodal_row_constant(const Operands& operands) {
+    return Block().line("constexpr int nodal_row = {};  // stride between elements' fields and right-hand sides as memory has them",
+                        operands.nodal_row);
+}
+
 Block field_width_constant(const Shape& shape, const Operands& operands) {
     return Block().line("constexpr int field_width = {};  // values per copy of a field",
                         std::gcd(std::gcd(shape.nodes, operands.field_row), shape.vector_width()));
@@ -367,6 +390,7 @@ PassText operand_text(const Plan& plan, const Pass& pass, bool traces) {
     if (algebra.transforms()) text.flags.insert(traces ? "transforms_behind_fluxes" : "waits_for_factors");
     text.holes.emplace_back("element_factors", element_factors(algebra, "own"));
     text.holes.emplace_back("transform", transform(algebra));
+    if (plan.config.has("basis", "double_parity")) text.holes.emplace_back("transform_group", transform(group_algebra(plan), "of_group"));
     return text;
 }
 

@@ -15,6 +15,7 @@ struct Operands {
     int face_columns;         ///< likewise of LIFT for a face
     int flux_columns;         ///< and for all of them
     int field_row, flux_row;  ///< stride between elements
+    int nodal_row = 0;        ///< likewise where fields and right-hand sides lie as in memory, for parts
 
     /// Rows are read `step` values at a time. `faces_apart`: each face of a row is rounded up to
     /// whole steps.
@@ -35,6 +36,15 @@ struct Operands {
     void set_flux_columns(int columns, int step) {
         flux_columns = columns;
         flux_row = (columns / step | 1) * step;
+    }
+
+    /// Rows of nodal values: an odd number of copies, or of two words, so that neighbouring elements
+    /// begin in different banks. Elements lie as in memory where copies do not divide their words,
+    /// which are then such a number. The place of the parts has room for them.
+    void set_nodal_row(const Shape& shape, int copy_width, int step) {
+        const int width = std::max(copy_width, 2);
+        nodal_row = shape.words() % width == 0 ? (shape.words() / width | 1) * width : shape.words();
+        while (shape.fields * field_row < nodal_row) field_row += 2 * step;
     }
 
     /// Values per field and element. `traces`: fields stay until the fluxes, in a place of their
@@ -82,7 +92,9 @@ struct PartTiles {
 /// `doubled`: with the value double_parity, where the element has two reflections.
 Tunable basis_tunable(bool doubled);
 /// For the pieces parts_of_fields and parts_of_results of dg/passes/block.cu.
-Block part_constants(const Shape& shape, const PartTiles& tiles);
+Block part_constants(const Plan& plan, const PartTiles& tiles);
+/// The same without parts under one reflection.
+Tunable double_basis_tunable();
 /// The products of an algebra whose derivatives change parity, or those that keep it.
 Algebra products_by_parity(Algebra algebra, bool changing);
 
@@ -137,7 +149,7 @@ struct DoubleFaceColumns {
 
 /// For the pieces of the same with double_parity, and the tables D and LIFT: kind by kind of their
 /// rows, and D along each direction, LIFT for each two faces that are each other's image.
-Block double_part_constants(const Shape& shape, const PartTiles& tiles);
+Block double_part_constants(const Plan& plan, const PartTiles& tiles);
 Block double_face_part_constants(const Shape& shape, int step);
 TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles);
 /// LIFT at a column of faces `pair` and `pair` + 2, between points' parts and a row of a kind; 0
@@ -165,6 +177,8 @@ Block frame_constants(const Shape& shape, const Operands& operands);
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column);
 /// Constants of the rows, and of the volume part.
 Block operand_constants(const Plan& plan, const Operands& operands);
+/// Stride between elements where nodal values lie as in memory.
+Block nodal_row_constant(const Operands& operands);
 /// For the piece dg/passes/gather.cu: values per copy of a field.
 Block field_width_constant(const Shape& shape, const Operands& operands);
 /// Products of the volume part in registers, `coefficient` the index of node r in d[along], of all

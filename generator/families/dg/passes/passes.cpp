@@ -39,14 +39,19 @@ std::string form_help(const std::string& way, const Fusion& fusion) {
     return fusion.help.empty() ? way : fmt::format("{} ({})", way, fusion.help);
 }
 
-Constraint fitting_copies(const Shape& shape) {
-    return {"copies",
-            [shape](const Config& config) -> std::optional<std::string> {
-                const int width = number(config, "copy_width");
-                if (width * shape.bytes() <= 16 && shape.words() % width == 0) return std::nullopt;
-                return fmt::format("copies of {} values do not divide the {} of an element or exceed 16 bytes", width, shape.words());
-            },
-            {"copy_width"}};
+Constraint fitting_copies(const Shape& shape, bool of_blocks) {
+    Constraint fitting{"copies",
+                       [shape, of_blocks](const Config& config) -> std::optional<std::string> {
+                           const int width = number(config, "copy_width");
+                           const bool whole = of_blocks && !config.has("basis", "nodal");
+                           const int words = whole ? number(config, "elements_per_block") * shape.words() : shape.words();
+                           if (width * shape.bytes() <= 16 && words % width == 0) return std::nullopt;
+                           return fmt::format("copies of {} values do not divide the {} of {} or exceed 16 bytes", width, words,
+                                              whole ? "a block" : "an element");
+                       },
+                       {"copy_width"}};
+    if (of_blocks) fitting.reads.insert(fitting.reads.end(), {"basis", "elements_per_block"});
+    return fitting;
 }
 
 int widest_copies(const Shape& shape) {

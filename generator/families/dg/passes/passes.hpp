@@ -76,8 +76,9 @@ bool has_volume(const std::vector<Pass>& passes);
 std::string form_name(const std::string& way, const Fusion& fusion);
 std::string form_help(const std::string& way, const Fusion& fusion);
 
-/// Refuses copies (the tunable `copy_width`) that do not divide an element's words.
-Constraint fitting_copies(const Shape& shape);
+/// Refuses copies (the tunable `copy_width`) that do not divide an element's words. `of_blocks`:
+/// those of a block's will do for configurations that work on parts.
+Constraint fitting_copies(const Shape& shape, bool of_blocks = false);
 /// The widest copies of an element's words.
 int widest_copies(const Shape& shape);
 

@@ -48,6 +48,7 @@ struct WarpTile {
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
+        operands.set_nodal_row(shape, static_cast<int>(integer_or(config, "copy_width", 1)), unroll);
         if (double_parity) {
             face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), unroll);
             operands.face_columns = face_columns.all();
@@ -62,6 +63,9 @@ struct WarpTile {
 
     /// Parts leave registers free before the products.
     bool asks_early() const { return by_parity && !neighbours_copied; }
+    /// Whether fields come to shared memory. Nodal values at faces come from memory where there are
+    /// faces alone.
+    bool copies_fields(const Parts& parts) const { return parts.volume || by_parity; }
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
@@ -81,13 +85,16 @@ struct WarpTile {
     /// these replace the amplitudes where the residual has the fields' place, or where there are no
     /// fields.
     int field_words(const Shape& shape, const Parts& parts) const {
-        return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
+        if (!copies_fields(parts)) return 0;
+        const int row = parts.volume ? shape.fields * operands.field_row : operands.nodal_row;
+        return round_up(elements_per_block * row, shape.vector_width());
     }
     int flux_words(const Shape& shape, const Parts& parts) const {
         if (!parts.surface) return 0;
         const int amplitudes = amplitudes_of(shape) * operands.flux_row;
-        const int copied = std::max(shape.fields * operands.flux_row, shape.words());
-        const int row = neighbours_copied ? copied : parts.volume ? amplitudes : std::max(amplitudes, shape.words());
+        const int results = by_parity ? operands.nodal_row : shape.words();
+        const int copied = std::max(shape.fields * operands.flux_row, results);
+        const int row = neighbours_copied ? copied : copies_fields(parts) ? amplitudes : std::max(amplitudes, results);
         return round_up(elements_per_block * row, shape.vector_width());
     }
 };
@@ -111,10 +118,13 @@ bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, cons
     return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
-// The widest copies of an element's words, and half of them.
+// The widest copies of an element's words, half of them, and those of a block's.
 std::vector<Value> wide_copies(const Shape& shape) {
-    const std::int64_t widest = widest_copies(shape);
-    return widest == 1 ? numbers({1}) : numbers({widest / 2, widest});
+    const std::int64_t widest = widest_copies(shape), vector = shape.vector_width();
+    std::vector<std::int64_t> widths{widest};
+    if (widest > 1) widths.insert(widths.begin(), widest / 2);
+    if (vector > widest) widths.push_back(vector);
+    return numbers(widths);
 }
 
 FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
@@ -123,12 +133,10 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.tunables.push_back(gathers_tunable());
         form.safe.push_back({"gathers", "loads"});
     }
-    if (has_volume(passes)) {
-        form.tunables.push_back(basis_tunable(shape.dimension == 3));
-        form.tunables.push_back(
-            {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
-        form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
-    }
+    form.tunables.push_back(basis_tunable(shape.dimension == 3));
+    form.tunables.push_back(
+        {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
+    form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
     copies.values = wide_copies(shape);
@@ -144,8 +152,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"}}};
-    if (has_volume(passes)) form.constraints.front().reads.insert(form.constraints.front().reads.end(), {"basis", "operator"});
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis", "operator"}}};
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
@@ -189,7 +196,9 @@ Block warp_tile_constants(const Plan& plan) {
                tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume) && !tile.by_parity) block.append(field_width_constant(shape, tile.operands));
-    if (tile.by_parity) block.append(tile.double_parity ? double_part_constants(shape, tile.part_tiles) : part_constants(shape, tile.part_tiles));
+    if (tile.by_parity)
+        block.append(tile.double_parity ? double_part_constants(plan, tile.part_tiles) : part_constants(plan, tile.part_tiles))
+            .append(nodal_row_constant(tile.operands));
     if (tile.by_parity && plan.any(&Pass::surface))
         block
             .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
@@ -225,8 +234,9 @@ void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
-        tables.insert(tables.begin(),
-                      tile.double_parity ? double_part_derivatives(plan.shape, tile.part_tiles) : part_derivatives(plan.shape, tile.part_tiles));
+        if (plan.any(&Pass::volume))
+            tables.insert(tables.begin(),
+                          tile.double_parity ? double_part_derivatives(plan.shape, tile.part_tiles) : part_derivatives(plan.shape, tile.part_tiles));
         if (plan.any(&Pass::surface))
             tables.push_back(tile.double_parity ? double_part_lift(plan.shape, tile.part_tiles, tile.unroll)
                                                 : part_lift(plan.shape, tile.part_tiles, tile.unroll));
@@ -245,28 +255,31 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
     block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {};", field_words, flux_words, factors, frames);
     if (!tile.shared_operator) return block;
-    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT", tile.operator_words(plan.shape, {.volume = true}),
-                      tile.operator_words(plan.shape, {.surface = pass.surface}));
+    return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
+                      tile.operator_words(plan.shape, {.volume = pass.volume}), tile.operator_words(plan.shape, {.surface = pass.surface}));
 }
 
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const WarpTile tile(plan.shape, plan.config);
-    PassText text = operand_text(plan, pass, pass.volume);
+    const bool copies_fields = tile.copies_fields(parts_of(pass));
+    PassText text = operand_text(plan, pass, copies_fields);
     text.flags.insert({"warp_tile", "results_apart"});
     if (pass.surface) text.flags.insert("faces_apart");
-    if (pass.volume) text.flags.insert("gathers_ahead");
+    if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
-    if (tile.asks_early() && pass.update) {
+    if (tile.asks_early() && (pass.update || pass.from_rhs)) {
         const int held = plan.shape.fields * tile.nodes_per_thread * tile.elements_per_thread * plan.shape.bytes() / 4;
         if (held <= most_held_ahead) text.flags.insert("ahead");
-        if (2 * held <= most_held_ahead) text.flags.insert("fields_ahead");
+        if (held <= most_held_ahead && !pass.update) text.flags.insert("rhs_ahead");
+        if (2 * held <= most_held_ahead && pass.update) text.flags.insert("fields_ahead");
     }
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
-    if (!pass.volume) return text;
+    if (!copies_fields) return text;
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
         text.flags.insert("by_parity");
+        if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});
         if (pass.surface && tile.asks_early()) text.flags.insert("asks_early");
@@ -274,6 +287,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         if (pass.surface && tile.operands.flux_columns > plan.shape.face_points()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
         if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
+        if (!pass.volume) return text;
         if (tile.double_parity) {
             text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient, true));
             text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
@@ -297,6 +311,7 @@ Way warp_tile_way() {
             .space = warp_tile_space,
             .resources = warp_tile_resources,
             .constants = warp_tile_constants,
+            .copies_blocks = true,
             .add_operators = add_warp_tile_operators,
             .text = warp_tile_text};
 }

@@ -40,6 +40,9 @@ struct Way {
     BlockResources (*resources)(const Shape&, const Config&, const Parts&);
     /// Constants at the head of the text.
     Block (*constants)(const Plan&);
+    /// Whether copies of nodal values, where a configuration works on parts, need only divide what
+    /// a block has of them.
+    bool copies_blocks = false;
     /// Adds the tables with D and LIFT, if any, to the plan's source, and counts the operations
     /// that it executes.
     void (*add_operators)(Plan&);

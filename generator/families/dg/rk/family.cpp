@@ -48,21 +48,63 @@ Forms rk_cpu_forms(const Problem& problem, const Limits& limits) {
             "stream"};
 }
 
-// The widest copies that divide an element, and up to 128 bytes of each array for each of 512
-// threads: a streaming kernel needs bytes in flight, and blocks that end too often have none.
-std::vector<Assignment> rk_cuda_safe(const Shape& shape) {
-    constexpr std::int64_t block = 512, bytes_per_thread = 128, most_elements = 128;
-    std::int64_t elements = 1;
-    while (elements < most_elements && 2 * elements * shape.words() * shape.bytes() <= block * bytes_per_thread) elements *= 2;
-    return {{"elements_per_block", elements}, {"block", block}, {"copy_width", std::int64_t{widest_copies(shape)}}, {"min_blocks", std::int64_t{1}}};
+// A block that streams through its elements.
+struct Stream {
+    static constexpr std::int64_t most_elements = 128;
+    std::int64_t elements, threads, width;  // `width` values a copy
+
+    std::vector<Assignment> values() const {
+        return {{"elements_per_block", elements}, {"block", threads}, {"copy_width", width}, {"min_blocks", std::int64_t{1}}};
+    }
+    std::int64_t bytes(const Shape& shape) const { return elements * shape.words() * shape.bytes(); }
+    bool copies_fit(const Shape& shape) const { return width * shape.bytes() <= 16 && elements * shape.words() % width == 0; }
+    /// More than half of a block's threads have nothing to copy.
+    bool idles(const Shape& shape) const { return 2 * elements * shape.words() / width <= threads && elements < most_elements; }
+    /// The part of all threads' turns that copy: in a block's last turn, and while the last blocks
+    /// of all run.
+    double busy(const Shape& shape, const Limits& limits) const {
+        const auto filled = [](double parts) { return parts / std::ceil(parts); };
+        const double blocks = std::ceil(static_cast<double>(shape.elements) / static_cast<double>(elements));
+        const double at_once = static_cast<double>(limits.max_threads_per_multiprocessor / threads * limits.multiprocessors);
+        return filled(static_cast<double>(elements * shape.words() / width) / static_cast<double>(threads)) * filled(blocks / at_once);
+    }
+};
+
+// Copies of 8 bytes at least, with fewer too little is on its way (4 had 90 to 95 % of their rate
+// on an H200), as wide as divides an element where such do; and of the blocks that keep threads
+// busiest the largest, up to 128 bytes of each array for a thread.
+std::vector<Assignment> rk_cuda_safe(const Shape& shape, const Limits& limits) {
+    constexpr std::int64_t fewest_bytes = 8, most_bytes = 128;  // of each array, for a thread
+    constexpr double as_busy = 0.98, narrow = 0.93;
+    const std::int64_t widest = std::max<std::int64_t>(widest_copies(shape), fewest_bytes / shape.bytes());
+    std::vector<std::pair<double, Stream>> streams;
+    for (const std::int64_t threads : {512, 256, 128})
+        for (std::int64_t elements = Stream::most_elements; elements >= 1; elements /= 2)
+            for (const std::int64_t width : {widest, std::int64_t{1}}) {
+                const Stream stream{elements, threads, width};
+                const std::int64_t bytes = stream.bytes(shape);
+                if (!stream.copies_fit(shape) || stream.idles(shape) || bytes > most_bytes * threads || bytes < fewest_bytes * threads) continue;
+                streams.emplace_back(stream.busy(shape, limits) * (width * shape.bytes() < fewest_bytes ? narrow : 1), stream);
+            }
+    double busiest = 0;
+    for (const auto& [busy, stream] : streams) busiest = std::max(busiest, busy);
+    for (const auto& [busy, stream] : streams)
+        if (busy >= as_busy * busiest) return stream.values();
+    return Stream{Stream::most_elements, 64, widest_copies(shape)}.values();  // elements of a few words
 }
 
-Forms rk_cuda_forms(const Problem& problem, const Limits&) {
+Forms rk_cuda_forms(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
+    const auto whole_copies = [shape](const Config& config) -> std::optional<std::string> {
+        const Stream stream{config.integer("elements_per_block"), config.integer("block"), config.integer("copy_width")};
+        if (stream.copies_fit(shape)) return std::nullopt;
+        return fmt::format("copies of {} values do not divide the {} of a block or exceed 16 bytes", stream.width, stream.elements * shape.words());
+    };
     const auto idle_threads = [shape](const Config& config) -> std::optional<std::string> {
-        const int copies = number(config, "elements_per_block") * shape.words() / number(config, "copy_width");
-        if (2 * copies > number(config, "block") || number(config, "elements_per_block") == 128) return std::nullopt;
-        return fmt::format("{} copies leave more than half of {} threads without work", copies, number(config, "block"));
+        const Stream stream{config.integer("elements_per_block"), config.integer("block"), config.integer("copy_width")};
+        if (!stream.idles(shape)) return std::nullopt;
+        return fmt::format("{} copies leave more than half of {} threads without work", stream.elements * shape.words() / stream.width,
+                           stream.threads);
     };
     FormSpace form{.name = "stream",
                    .help = "a block of threads streams through the words of a block of elements",
@@ -70,8 +112,9 @@ Forms rk_cuda_forms(const Problem& problem, const Limits&) {
                                 {"block", "threads of a block", numbers({64, 128, 256, 512})},
                                 {"copy_width", "values per load and store", numbers({1, 2, 4})},
                                 {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})}},
-                   .constraints = {fitting_copies(shape), {"idle threads", idle_threads, {"elements_per_block", "block", "copy_width"}}},
-                   .safe = rk_cuda_safe(shape),
+                   .constraints = {{"copies", whole_copies, {"elements_per_block", "copy_width"}},
+                                   {"idle threads", idle_threads, {"elements_per_block", "block", "copy_width"}}},
+                   .safe = rk_cuda_safe(shape, limits),
                    .former = [](const Config& config) { return config.find("block") != nullptr; }};
     const auto resources = [shape](const Config& config) {
         // Three vectors, twice because two trips are in flight, and addresses.

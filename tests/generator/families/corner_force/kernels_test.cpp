@@ -93,6 +93,19 @@ TEST_F(CornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     expect_emulated("result=energy dimension=3 order=1 zones=9", "form=layered,zones_per_block=8,layers=1,derivatives=direct");
 }
 
+// Odd and even numbers of nodes; all layers at once and some; lines along the second axis by field,
+// and by table (order 6).
+TEST_F(CornerForceKernels, SumsByParityEqualTheReferenceInTheEmulator) {
+    expect_emulated("dimension=2 order=2 zones=7", "form=layered,zones_per_block=4,layers=4,axis_sums=parity");
+    expect_emulated("dimension=2 order=3 precision=f32 zones=5", "form=layered,zones_per_block=2,layers=2,axis_sums=parity");
+    expect_emulated("dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=4,derivatives=direct,axis_sums=parity,point_data=async");
+    expect_emulated("dimension=3 order=3 zones=1", "form=layered,zones_per_block=1,layers=6,axis_sums=parity");
+    expect_emulated("dimension=3 order=6 zones=1", "form=layered,zones_per_block=1,layers=1,axis_sums=parity");
+    expect_emulated("result=points dimension=3 order=4 zones=1", "form=layered,zones_per_block=1,layers=2,axis_sums=parity");
+    expect_emulated("result=energy dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3,axis_sums=parity");
+    expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,layers=8,axis_sums=parity");
+}
+
 TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
     expect_random_verified(any(1, 3));
 }
@@ -132,10 +145,12 @@ TEST_P(SlowCornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     for (const char* const result : {"products", "points", "energy"})
         for (const int dimension : {2, 3}) {
             const Problem problem = parse(fmt::format("result={} dimension={} order={} zones={}", result, dimension, GetParam(), any(1, 2)));
-            for (const char* const derivatives : {"staged", "direct"})
+            for (const char* const derivatives : {"staged", "direct"}) {
+                const std::string sums = GetParam() > 1 ? any(0, 1) == 0 ? ",axis_sums=plain" : ",axis_sums=parity" : "";
                 expect_verified(
                     *backend_, emulated_, problem,
-                    member(emulated_.space(problem, {}), fmt::format("form=layered,zones_per_block=1,layers=1,derivatives={}", derivatives)));
+                    member(emulated_.space(problem, {}), fmt::format("form=layered,zones_per_block=1,layers=1,derivatives={}{}", derivatives, sums)));
+            }
         }
 }
 
@@ -168,6 +183,8 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=3 order=6", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=7", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=8", "form=layered,zones_per_block=1,layers=1"},
+        {"dimension=3 order=4", "form=layered,zones_per_block=1,layers=2,axis_sums=parity"},
+        {"dimension=3 order=8", "form=layered,zones_per_block=1,layers=1,axis_sums=parity"},
         {"dimension=3 order=4 precision=f32", "form=whole,points_per_pass=2"},
         {"result=corner dimension=3 order=4", ""},
         {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},

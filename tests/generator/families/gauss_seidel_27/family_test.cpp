@@ -108,7 +108,7 @@ TEST(SlowGaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                     expected = {"points", "walk registers", "chase registers", "walk partial_sums", "chase partial_sums"};
                     if (architecture >= 80) expected.insert({"walk partial_sums_async", "chase partial_sums_async"});
                 } else if (stencil != std::string("variable") && architecture >= 90) {
-                    expected.insert({"walk bulk_1", "walk bulk_2", "chase bulk_1", "chase bulk_2", "slabs"});
+                    expected.insert({"walk bulk_1", "walk bulk_2", "chase bulk_1", "chase bulk_2", "slabs", "pipeline"});
                 }
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
                 std::set<std::string> expected_shared;
@@ -193,7 +193,7 @@ TEST(GaussSeidel27, FormerConfigurationsAreOfTheFormThatTheyWere) {
         "form=walk,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2,blocks_per_plane=1");
     EXPECT_EQ(translated("variable", cuda_limits(90),
                          "colours_per_pass=8,staging=registers,block_x=32,block_y=4,z_block=2,points_per_thread=2," + rest + ",walks=1"),
-              "form=chase,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2");
+              "form=chase,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2,max_lead=0");
     EXPECT_EQ(translated("variable", cuda_limits(90),
                          "colours_per_pass=2,staging=cache,block_x=32,block_y=4,z_block=4,points_per_thread=2," + rest + ",walks=1"),
               "form=rows,block_y=4,z_block=4,points_per_thread=2,stencil_in=read_only,min_blocks=2");

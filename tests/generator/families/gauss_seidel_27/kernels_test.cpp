@@ -84,7 +84,11 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=slabs,planes_per_slab=1,passes=2,points_per_thread=2,warps_per_row=6,stages=2,cache_hint=streaming",
                                 "form=slabs,planes_per_slab=1,passes=1,points_per_thread=2,warps_per_row=6,stages=4",
                                 "form=slabs,planes_per_slab=3,passes=2,points_per_thread=4,warps_per_row=6,stages=2,stencil_in=copied",
-                                "form=slabs,planes_per_slab=3,passes=1,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=copied"};
+                                "form=slabs,planes_per_slab=3,passes=1,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=copied",
+                                "form=pipeline,planes_per_slab=3,points_per_thread=4,warps_per_row=5,stages=3",
+                                "form=pipeline,planes_per_slab=5,points_per_thread=4,warps_per_row=3,stages=2,cache_hint=streaming",
+                                "form=pipeline,planes_per_slab=1,points_per_thread=2,warps_per_row=6,stages=4",
+                                "form=pipeline,planes_per_slab=3,points_per_thread=2,warps_per_row=5,stages=3,stencil_in=copied"};
 
 // Those that the space has of a form; with stencils packed by colour where it has only that.
 std::vector<Config> members_of(const std::string& form, const SearchSpace& space) {
@@ -158,7 +162,7 @@ TEST_P(GaussSeidel27Forms, OfCudaEqualTheReferenceInTheEmulator) {
     EXPECT_GT(verified, 0U) << "a form of no kind of stencil";
 }
 
-// More slabs than blocks of a round, and a last one that the grid cuts off.
+// More slabs than blocks of a round, and a last one that the grid cuts off, or a last plane between.
 TEST_F(GaussSeidel27Kernels, ManySlabsEqualTheReferenceInTheEmulator) {
     Limits limits = cuda_limits(90);
     limits.multiprocessors = 2;
@@ -169,7 +173,22 @@ TEST_F(GaussSeidel27Kernels, ManySlabsEqualTheReferenceInTheEmulator) {
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx={} ny={} nz={}", kind, 70 + random_() % 60, 7 + random_() % 4, nz));
         const std::string form = fmt::format("form=slabs,planes_per_slab={},passes={},points_per_thread=4,warps_per_row=6", planes, passes);
         expect_verified(family, problem, family.space(problem, limits).parse(form));
+        if (passes > 1) continue;
+        const std::string pipeline = fmt::format("form=pipeline,planes_per_slab={},points_per_thread=4,warps_per_row=3", planes);
+        expect_verified(family, problem, family.space(problem, limits).parse(pipeline));
     }
+}
+
+// A row's last words may be of the boundary alone: with 30 lanes of four points, 118 points and two
+// words of the boundary fill a warp.
+TEST_F(GaussSeidel27Kernels, PipelinesOwnTheWholeBoundary) {
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
+    for (const int nx : {117, 118, 119, 120})
+        for (const int ny : {1, 2}) {
+            const Problem problem = parse(fmt::format("stencil=constant precision=f32 nx={} ny={} nz=5", nx, ny));
+            expect_verified(family, problem,
+                            family.space(problem, cuda_limits(90)).parse("form=pipeline,planes_per_slab=3,points_per_thread=4,warps_per_row=2"));
+        }
 }
 
 TEST_F(GaussSeidel27Kernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulator) {
@@ -441,19 +460,26 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
 // something else.
 TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
     const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
-    for (const auto& [kind, config] :
-         {std::pair{"constant", "staging=bulk_1,warps_per_row=8"}, std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8"},
-          std::pair{"constant", "staging=registers,warps_per_row=8"}, std::pair{"variable", "staging=registers,warps_per_row=4"},
-          std::pair{"symmetric", "staging=registers,warps_per_row=4"}, std::pair{"symmetric", "staging=partial_sums,warps_per_row=4"},
-          std::pair{"symmetric", "staging=partial_sums_async,warps_per_row=4"},
-          std::pair{"constant", "staging=bulk_1,warps_per_row=8,copied_by=warp,stages=3"},
-          std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
-          std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
-          std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
-          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
-          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6,stages=3"},
-          std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
-          std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"}}) {
+    for (const auto& [kind, config] : {std::pair{"constant", "staging=bulk_1,warps_per_row=8"},
+                                       std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8"},
+                                       std::pair{"constant", "staging=registers,warps_per_row=8"},
+                                       std::pair{"variable", "staging=registers,warps_per_row=4"},
+                                       std::pair{"variable", "staging=registers,warps_per_row=4,max_lead=16"},
+                                       std::pair{"symmetric", "staging=partial_sums,warps_per_row=4,max_lead=16"},
+                                       std::pair{"symmetric", "staging=registers,warps_per_row=4"},
+                                       std::pair{"symmetric", "staging=partial_sums,warps_per_row=4"},
+                                       std::pair{"symmetric", "staging=partial_sums_async,warps_per_row=4"},
+                                       std::pair{"constant", "staging=bulk_1,warps_per_row=8,copied_by=warp,stages=3"},
+                                       std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
+                                       std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
+                                       std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
+                                       std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
+                                       std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6,stages=3"},
+                                       std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
+                                       std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
+                                       std::pair{"constant", "form=pipeline,planes_per_slab=3,warps_per_row=2,stages=3"},
+                                       std::pair{"constant", "form=pipeline,planes_per_slab=1,warps_per_row=2"},
+                                       std::pair{"semi_constant", "form=pipeline,planes_per_slab=5,warps_per_row=2"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
         const std::string form = std::string_view(config).starts_with("form=") ? "" : "form=chase,stencil_in=read_only,";
@@ -528,12 +554,16 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
     const Family& family = families().find("gauss_seidel_27");
     const Limits& limits = backend_->device().limits;
     const std::string slabs = "form=slabs,passes=1,warps_per_row=6,stages=2,planes_per_slab=";
+    const std::string pipeline = "form=pipeline,warps_per_row=4,stages=2,planes_per_slab=";
     for (const auto& [kind, config, following] :
          {std::tuple{"constant", "staging=registers,warps_per_row=4,stencil_in=by_value", std::string("form=chase")},
           std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", std::string("form=chase")},
           std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", slabs + "1"},
           std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", slabs + "3"},
           std::tuple{"semi_constant", "staging=bulk_2,warps_per_row=4,stencil_in=copied", slabs + "3"},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", pipeline + "3"},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", pipeline + "1"},
+          std::tuple{"semi_constant", "staging=bulk_2,warps_per_row=4,stencil_in=copied", pipeline + "5"},
           std::tuple{"symmetric", "staging=registers,warps_per_row=6,stencil_in=streaming", std::string("form=chase")},
           std::tuple{"symmetric", "staging=partial_sums,warps_per_row=6,stencil_in=streaming", std::string("form=chase")}}) {
         const std::uint64_t seed = random_();

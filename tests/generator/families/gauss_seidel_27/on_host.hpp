@@ -9,15 +9,21 @@
 
 namespace hone::test {
 
-/// Barriers of a kernel whose copies a warp of its own starts: the bytes or warps still to come,
-/// and behind 32 bits the phases that are over.
-inline void readers_on_host(std::string& text) {
-    replace_body(text, "void prepare_readers(", "    std::memset(read, 0, stages * sizeof(Barrier));\n");
-    replace_body(text, "void say_read(", "    if (++*read % (1ull << 32) == blockDim.y - 1) *read = ((*read >> 32) + 1) << 32;\n");
-    replace_body(text, "void wait_for_readers(", R"(    for (int turn = 0; (*read >> 32) % 2 == phase; ++turn) {
-        if (turn > 100000) cuda_on_host::stop("a stage is not read by all warps");
+/// Barriers at which warps arrive, of a kernel whose copies a warp of its own starts: the warps that
+/// have arrived and, behind 16 bits, those that are awaited, and behind 32 the phases that are over.
+inline void arrivals_on_host(std::string& text) {
+    replace_body(text, "void prepare_arrivals(", R"(    for (int i = 0; i < count; ++i) barriers[i] = static_cast<Barrier>(warps) << 16;
+)");
+    replace_body(text, "void arrive(", R"(    const Barrier awaited = *barrier >> 16 & 0xffff;
+    if ((++*barrier & 0xffff) == awaited) *barrier = ((*barrier >> 32) + 1) << 32 | awaited << 16;
+)");
+    replace_body(text, "void wait_for_arrivals(", R"(    for (int turn = 0; (*barrier >> 32) % 2 == phase; ++turn) {
+        if (turn > 100000) cuda_on_host::stop("a warp does not arrive");
         __syncwarp(1u << cuda_on_host::current->lane);
     }
+)");
+    replace_body(text, "void wait_for_warps(", R"(    for (int turn = 0; __shfl_sync(0xffffffffu, int((*barrier >> 32) % 2 == phase), 0) != 0; ++turn)
+        if (turn > 100000) cuda_on_host::stop("some warps do not arrive");
 )");
 }
 
@@ -43,18 +49,21 @@ inline Family turns_on_host(const Family& family) {
         replace_body(source.text, "int take_ticket(", "    return (*next)++;\n");
         replace_body(source.text, "void publish(", "    *progress = row;\n");
         replace_body(source.text, "int published(", "    return *progress;\n");
-        replace_body(source.text, "int wait_for(", R"(    if (*progress < row) cuda_on_host::stop("waits for a row that no block before it finishes");
+        replace_body(source.text, "int wait_for(int* ", R"(    for (int turn = 0; *progress < row; ++turn) {
+        if (turn > 100000) cuda_on_host::stop("waits for a row that neither this block nor one before it finishes");
+        __syncwarp(1u << cuda_on_host::current->lane);
+    }
     return *progress;
 )");
         replace_body(source.text, "void admit_bulk_copies(", "");
         replace_body(source.text, "void copy_rows_once(", "    copy_rows(to, from, bytes, full);\n");
-        readers_on_host(source.text);
+        arrivals_on_host(source.text);
         return source;
     };
     result = device_on_host(result);
     result.kernel = [kernel = result.kernel](const Problem& problem, const Config& config, const Limits& limits) {
         KernelSource source = kernel(problem, config, limits);
-        if (source.text.find("void say_read(") != std::string::npos) phases_on_host(source.text);
+        if (source.text.find("void arrive(") != std::string::npos) phases_on_host(source.text);
         return source;
     };
     return result;
@@ -84,8 +93,14 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
     __atomic_store_n(progress, row, __ATOMIC_RELEASE);
 )");
     replace_body(source.text, "int published(", "    return __atomic_load_n(progress, __ATOMIC_ACQUIRE);\n");
-    replace_body(source.text, "int wait_for(", R"(    int now = published(progress);
-    for (; now < row; now = published(progress)) sched_yield();
+    // Where one thread waits for its own block, too, the others go on meanwhile.
+    const bool own_block = source.text.find("void wait_for_warps(") != std::string::npos;
+    replace_body(source.text, "int wait_for(int* ",
+                 std::string(R"(    int now = published(progress);
+    for (; now < row; now = published(progress)) {
+        sched_yield();
+)") + (own_block ? "        __syncwarp(1u << cuda_on_host::current->lane);\n" : "") +
+                     R"(    }
     return now;
 )");
     return source;

@@ -43,6 +43,7 @@ enum Code {
     launch_out_of_resources = 701,
     peer_access_already_enabled = 704,
     too_many_blocks = 720,
+    capture_unsupported = 900,
 };
 
 constexpr unsigned non_blocking = 1;
@@ -82,7 +83,20 @@ struct EventHandle {
     char unused[64 - sizeof(int)];
 };
 
+// Launches with their arguments: two words each, as `add_one` has.
+struct Graph {
+    struct Node {
+        Function* function;
+        std::array<unsigned, 3> grid, block;
+        unsigned shared_bytes;
+        float* values;
+        int first, last;
+    };
+    std::vector<Node> nodes;
+};
+
 std::mutex mutex;
+std::map<void*, Graph> recorded;  // by their streams
 bool initialised = false;
 std::array<Context, 8> primaries;          // of each device
 std::map<void*, int> files;                // of device memory that other processes can open
@@ -260,8 +274,17 @@ EXPORTED int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 }
 EXPORTED int cuDeviceGetAttribute(int* value, int attribute, int) {
     const std::lock_guard lock(mutex);
-    const std::map<int, int> values{{1, 1024}, {16, 132}, {38, 60 << 20},  {39, 2048},  {41, 1},
-                                    {75, 9},   {76, 0},   {81, 228 << 10}, {82, 65536}, {97, 227 << 10}};
+    const std::map<int, int> values{{1, 1024},
+                                    {16, 132},
+                                    {38, 60 << 20},
+                                    {39, 2048},
+                                    {41, 1},
+                                    {75, 9},
+                                    {76, 0},
+                                    {81, 228 << 10},
+                                    {82, 65536},
+                                    {97, 227 << 10},
+                                    {133, state().mps ? 1 : 0}};
     const auto found = values.find(attribute);
     if (found == values.end()) return invalid_value;
     *value = found->second;
@@ -357,6 +380,14 @@ static int launch(Function* function, unsigned grid_x, unsigned grid_y, unsigned
     const unsigned allowed = std::max(shared_without_opt_in - own, static_cast<unsigned>(function->dynamic_shared));
     const bool empty = grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0;
     if (empty || block_x * block_y * block_z > most_threads || grid_y > 65535 || grid_z > 65535 || shared_bytes > allowed) return invalid_value;
+    if (const auto graph = recorded.find(stream); graph != recorded.end()) {
+        Graph::Node node{function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, nullptr, 0, 0};
+        if (function->name == "add_one") {
+            node.values = argument<float*>(arguments, 0), node.first = argument<int>(arguments, 1), node.last = argument<int>(arguments, 2);
+        }
+        graph->second.nodes.push_back(node);
+        return success;
+    }
     state().launches.push_back({function->name, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream});
     state().device_clock += 1;
     execute(*function, arguments, grid_x);
@@ -443,6 +474,52 @@ EXPORTED int cuStreamDestroy_v2(void* stream) {
     delete static_cast<char*>(stream);
     --state().streams;
     return enter_in_context("cuStreamDestroy_v2");
+}
+EXPORTED int cuStreamBeginCapture_v2(void* stream, int) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuStreamBeginCapture_v2"); code != success) return code;
+    if (stream == nullptr) return capture_unsupported;
+    return recorded.try_emplace(stream).second ? success : invalid_value;
+}
+EXPORTED int cuStreamEndCapture(void* stream, Graph** graph) {
+    const std::lock_guard lock(mutex);
+    const int code = enter_in_context("cuStreamEndCapture");
+    const auto found = recorded.find(stream);
+    if (found == recorded.end()) return invalid_value;
+    if (code == success) *graph = new Graph(std::move(found->second)), ++state().graphs;
+    recorded.erase(found);
+    return code;
+}
+EXPORTED int cuGraphInstantiateWithFlags(Graph** executable, Graph* graph, unsigned long long flags) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuGraphInstantiateWithFlags"); code != success) return code;
+    if (flags != 0) return invalid_value;
+    *executable = new Graph(*graph);
+    ++state().graphs;
+    return success;
+}
+EXPORTED int cuGraphLaunch(Graph* executable, void* stream) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuGraphLaunch"); code != success) return code;
+    for (Graph::Node& node : executable->nodes) {
+        std::array<void*, 3> arguments{&node.values, &node.first, &node.last};
+        const int code = launch(node.function, node.grid[0], node.grid[1], node.grid[2], node.block[0], node.block[1], node.block[2],
+                                node.shared_bytes, stream, arguments.data());
+        if (code != success) return code;
+    }
+    return success;
+}
+EXPORTED int cuGraphDestroy(Graph* graph) {
+    const std::lock_guard lock(mutex);
+    delete graph;
+    --state().graphs;
+    return enter_in_context("cuGraphDestroy");
+}
+EXPORTED int cuGraphExecDestroy(Graph* executable) {
+    const std::lock_guard lock(mutex);
+    delete executable;
+    --state().graphs;
+    return enter_in_context("cuGraphExecDestroy");
 }
 EXPORTED int cuStreamWriteValue32_v2(void*, DevicePointer address, std::uint32_t value, unsigned flags) {
     const std::lock_guard lock(mutex);

@@ -22,7 +22,7 @@ struct FakeLaunch {
 ///
 /// The fake is strict where the driver is: calls need a current context, copies must lie inside one
 /// allocation, blocks and shared memory have limits. "Device memory" is host memory that knows its
-/// size. Entry points exist by name: `add_one` (float* a, int first, int last),
+/// size. Launches on a stream that is recorded wait for the graph's. Entry points exist by name: `add_one` (float* a, int first, int last),
 /// `largest_difference_f32`, `_f64` and `_i32`, `pack` and `unpack` (of GatherExchange, words of 8
 /// bytes), `fault` (an illegal access that shows when the device is waited for), and any other,
 /// which does nothing; names that begin with `absent` are not there, those that begin with
@@ -30,6 +30,7 @@ struct FakeLaunch {
 struct FakeDriverState {
     int devices = 1;
     std::size_t memory_bytes = std::size_t{64} << 20;
+    bool mps = false;                     ///< the multi-process service runs
     bool peers = true;                    ///< devices may reach each other's memory
     bool shares_memory = false;           ///< other processes can open device memory that is allocated from now on
     std::map<std::string, int> failures;  ///< symbol to the code that it returns instead of working
@@ -40,6 +41,7 @@ struct FakeDriverState {
     int modules = 0;  ///< loaded and not unloaded
     int streams = 0;  ///< made and not destroyed
     int events = 0;   ///< made and not destroyed
+    int graphs = 0;   ///< graphs and executables, made and not destroyed
     int total_events = 0;
     int fault = 0;            ///< pending or reported: from then on every call that waits returns it
     double device_clock = 0;  ///< seconds; each launch takes one

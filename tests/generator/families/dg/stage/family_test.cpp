@@ -154,7 +154,7 @@ TEST(DgStageSpace, TranslatesFormerConfigurations) {
     EXPECT_EQ(translated(low, cuda_limits(90),
                          "fused=whole,form=covariant,traces=shared,elements_per_block=32,nodes_per_thread=2,elements_per_thread=1,operator=immediate,"
                          "unroll=6,copy_width=4,min_blocks=3"),
-              "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=6,lift=fluxes,copy_width=4,min_blocks=3");
+              "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=6,basis=nodal,lift=fluxes,copy_width=4,min_blocks=3");
     EXPECT_EQ(
         translated(low, cuda_limits(90),
                    "fused=whole,form=cartesian,traces=shared,elements_per_block=16,nodes_per_thread=2,elements_per_thread=1,operator=shared,"
@@ -188,7 +188,9 @@ TEST(DgRkSpace, RejectsBlocksOfIdleThreadsAndCopiesThatDoNotFit) {
     const auto rejection = [&](const char* text) { return space.check(space.parse(text)).value_or(Rejection{"none", ""}).constraint; };
     EXPECT_EQ(rejection("elements_per_block=64,block=64"), "none");
     EXPECT_EQ(rejection("elements_per_block=1,block=64"), "idle threads");
-    EXPECT_EQ(rejection("copy_width=2"), "copies");
+    EXPECT_EQ(rejection("copy_width=2"), "none") << "across elements";
+    EXPECT_EQ(rejection("copy_width=4"), "copies") << "of 32 bytes";
+    EXPECT_EQ(rejection("elements_per_block=1,copy_width=2"), "copies") << "of 9 words";
 }
 
 // What the fused forms save is launches and the scratch array between them.

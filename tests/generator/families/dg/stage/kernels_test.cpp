@@ -117,6 +117,17 @@ TEST_F(DgStageKernels, AmplitudesInTheCodeEqualTheReferenceInTheEmulator) {
                     lifted + ",node_parts=1,points_in_flight=4,copy_width=2");
 }
 
+// All kinds of parts of a node's images: orders 2 and 3 have those that a reflection keeps.
+TEST_F(DgStageKernels, PartsInTheCodeEqualTheReferenceInTheEmulator) {
+    const std::string parts = "form=immediate_whole,elements_per_block=32,node_parts=1,lift=amplitudes,basis=double_parity,points_in_flight=2";
+    expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=37", parts + ",copy_width=4");
+    expect_emulated("equation=acoustics_3d order=3 precision=f32 materials=per_element elements=35", parts + ",copy_width=1");
+    expect_emulated("equation=maxwell_3d order=2 precision=f64 elements=33", parts + ",copy_width=2");
+    expect_emulated("equation=acoustics_3d order=1 precision=f64 elements=40", parts + ",copy_width=1");
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=20",
+                    "form=immediate_separate,elements_per_block=32,node_parts=1,lift=amplitudes,basis=double_parity,points_in_flight=2,copy_width=2");
+}
+
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated(
@@ -143,6 +154,19 @@ TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 materials=per_element elements=9",
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=1");
+}
+
+// Copies of a block's words where they do not divide an element's: the last block is not whole.
+TEST_F(DgStageKernels, CopiesOfBlocksEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile_whole,basis=double_parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_"
+                    "lanes=2,unroll=2,copy_width=4");
+    expect_emulated(
+        "equation=maxwell_2d_tm order=8 precision=f32 materials=per_element elements=13",
+        "form=warp_tile_whole,basis=parity,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=13",
+                    "form=warp_tile_whole,basis=parity,gathers=copies,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,"
+                    "unroll=2,copy_width=2");
 }
 
 // With one term alone the same configuration is refused: the bound is that of f32.
@@ -336,6 +360,9 @@ TEST_F(DgRkKernels, EqualTheReference) {
     expect_random_verified_on_cpu(3);
     expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", "elements_per_block=8,block=64,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=1 precision=f64 elements=137", "");
+    // Nine words an element: copies across elements, and what is before and behind them.
+    expect_emulated("equation=maxwell_2d_tm order=1 precision=f32 elements=137", "elements_per_block=16,block=64,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=1 precision=f64 elements=137", "elements_per_block=32,block=64,copy_width=2");
 }
 
 class GpuDgRk : public DgRkKernels, public ::testing::WithParamInterface<int> {};

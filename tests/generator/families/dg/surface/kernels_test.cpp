@@ -51,6 +51,23 @@ TEST_F(DgSurfaceKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "form=mma,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
     expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=11",
                     "form=warp_tile,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,node_lanes=4,unroll=4,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=37",
+                    "form=immediate,lift=amplitudes,basis=double_parity,elements_per_block=32,node_parts=1,points_in_flight=2,copy_width=4");
+}
+
+// Rows of LIFT by parts, where there is no volume part.
+TEST_F(DgSurfaceKernels, PartsEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile,basis=double_parity,operator=shared,elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,"
+                    "unroll=2,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f64 elements=9",
+                    "form=warp_tile,basis=double_parity,elements_per_block=8,nodes_per_thread=2,elements_per_thread=2,node_lanes=8,unroll=4,"
+                    "copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=11",
+                    "form=warp_tile,basis=parity,operator=shared,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=4,"
+                    "copy_width=1");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f32 materials=per_element elements=37",
+                    "form=warp_tile,basis=parity,elements_per_block=32,nodes_per_thread=4,elements_per_thread=2,node_lanes=2,unroll=2,copy_width=1");
 }
 
 using SlowDgSurfaceKernels = DgSurfaceKernels;
