@@ -119,6 +119,7 @@ Flags flags(const Plan& plan) {
                                                                       (plan.grid.kind != Kind::residual && plan.grid.has_field_diagonal())))},
                                  {"loads_diagonal", plan.grid.kind != Kind::residual && !(plan.bulk() && plan.grid.has_field_diagonal())},
                                  {"bulk", plan.bulk()},
+                                 {"own_fields", own_fields(plan.grid) > 0},
                                  {"copying_warp", plan.bulk()},
                                  {"kept_reads", false},
                                  {"march", plan.march()},

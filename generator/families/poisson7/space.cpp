@@ -182,14 +182,16 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     return {{{.space = block_form(limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }}}, "blocks"};
 }
 
+int own_fields(const Grid& grid) {
+    return (grid.kind == Kind::direction ? 1 : 0) + (grid.kind != Kind::residual && grid.has_field_diagonal() ? 1 : 0);
+}
+
 std::int64_t bulk_shared_bytes(const Grid& grid, const Config& config) {
     constexpr std::int64_t vector = 16;  // bytes
     const std::int64_t columns = config.integer("block_x") * vector / grid.word(),
                        rows = config.integer("block_y") * config.integer("rows_per_thread");
-    // As in the kernel: what the stencil acts on, and what the cells' updates read besides.
-    const bool diagonal = grid.has_field_diagonal();
-    const std::int64_t own = (grid.kind == Kind::direction ? 1 : 0) + (grid.kind != Kind::residual && diagonal ? 1 : 0);
-    const std::int64_t fields = grid.kind == Kind::residual ? 2 + (diagonal ? 1 : 0) : grid.kind == Kind::direction ? 2 : 1;
+    const std::int64_t own = own_fields(grid);
+    const std::int64_t fields = grid.kind == Kind::residual ? 2 + (grid.has_field_diagonal() ? 1 : 0) : grid.kind == Kind::direction ? 2 : 1;
     const std::int64_t words = fields * (rows + 2) * (columns + 2 * vector / grid.word()) + own * rows * columns;
     return config.integer("stages") * words * grid.word();
 }
