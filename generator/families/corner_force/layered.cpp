@@ -255,7 +255,7 @@ Form layered_form(const Problem& problem, const Limits& limits) {
     }
     if (limits.architecture >= 90) {
         tunables.push_back({"fetch_ahead", "zones from those at work to those whose data the second cache is asked for meanwhile; 0: none",
-                            numbers({0, 256, 1024, 4096, 16384}), Value(std::int64_t{0})});
+                            numbers({0, 32, 64, 128, 256, 1024, 4096}), Value(std::int64_t{0})});
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
     return {.space = {.name = "layered",
