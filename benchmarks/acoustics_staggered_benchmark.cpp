@@ -164,32 +164,48 @@ void whole_step(benchmark::State& state, const std::string& rest, const std::str
     }
 }
 
-void register_all() {
-    const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
+// A sweep, or a whole step as one pass that `pass` describes.
+struct Row {
+    std::string kernel, pass, rest;
+    std::string text() const { return text_of(kernel, pass.empty() ? rest : fmt::format("{} {}", pass, rest)); }
+};
+
+std::vector<Row> rows(bool cuda) {
+    std::vector<Row> all;
     for (const char* precision : {"f32", "f64"})
         for (const int dimension : {2, 3})
             for (const int order : {4, 8, 16}) {
                 const int n = dimension == 2 ? (cuda ? 8192 : 2048) : (cuda ? 512 : 160);
                 const std::string rest = fmt::format("dimension={} order={} media=array precision={} nx={} ny={} nz={}", dimension, order, precision,
                                                      n, n, dimension == 3 ? n : 1);
-                const auto add = [](const std::string& name, const auto& function) {
-                    benchmark::RegisterBenchmark(name.c_str(), function)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
-                };
-                for (const std::string kernel : {"pressure", "velocity"})
-                    add(text_of(kernel, rest), [=](benchmark::State& state) { one_sweep(state, kernel, rest); });
-                const auto add_step = [&](const std::string& pass) {
-                    add(text_of("step", fmt::format("{} {}", pass, rest)), [=](benchmark::State& state) { whole_step(state, rest, pass); });
-                };
+                for (const char* kernel : {"pressure", "velocity"}) all.push_back({kernel, "", rest});
                 for (int levels = 1; levels == 1 || (dimension == 2 && levels <= 4 && levels * order <= 32); ++levels)
-                    add_step(fmt::format("levels={}", levels));
-                for (int levels = 1; dimension == 3 && !cuda && levels <= 2; ++levels) add_step(fmt::format("update=in_place levels={}", levels));
+                    all.push_back({"step", fmt::format("levels={}", levels), rest});
+                for (int levels = 1; dimension == 3 && !cuda && levels <= 2; ++levels)
+                    all.push_back({"step", fmt::format("update=in_place levels={}", levels), rest});
             }
+    return all;
+}
+
+std::vector<std::string> problems() {
+    std::vector<std::string> texts;
+    for (const Row& row : rows(!device_name().starts_with("cpu"))) texts.push_back(row.text());
+    return texts;
+}
+
+void register_all() {
+    for (const Row& row : rows(DeviceBench::instance().backend().device().fingerprint.target == Target::cuda)) {
+        const auto run = [row](benchmark::State& state) {
+            row.kernel == "step" ? whole_step(state, row.rest, row.pass) : one_sweep(state, row.kernel, row.rest);
+        };
+        benchmark::RegisterBenchmark(row.text().c_str(), run)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+    }
 }
 
 }  // namespace
 
 Program program() {
-    return {.purpose = "Tuned acoustic sweeps and whole steps beside plain kernels.", .register_all = register_all};
+    return {.purpose = "Tuned acoustic sweeps and whole steps beside plain kernels.", .problems = problems, .register_all = register_all};
 }
 
 }  // namespace hone::benchmarks

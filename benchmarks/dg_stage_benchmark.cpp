@@ -86,32 +86,50 @@ void dg_stage(benchmark::State& state, const std::string& problem, const std::st
     }
 }
 
-std::string problem_of(const char* equation, std::size_t order, const char* precision) {
-    return fmt::format("equation={} order={} precision={}", equation, order, precision);
+struct Row {
+    std::string problem, arithmetic, elements;
+};
+
+std::vector<Row> rows(bool cuda) {
+    std::vector<Row> all;
+    for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
+        for (const auto& [precision, arithmetic] :
+             std::array<std::array<const char*, 2>, 3>{{{"f32", ""}, {"f64", ""}, {"f32", " arithmetic=f32_accurate"}}})
+            for (std::size_t order = 1; order < elements_of_order.size(); ++order) {
+                const int scale = equation == std::string("maxwell_2d_tm") ? 4 : 1;
+                all.push_back({fmt::format("equation={} order={} precision={}", equation, order, precision), arithmetic,
+                               fmt::format(" elements={}", cuda ? scale * elements_of_order[order] : elements_of_order[order] / 10)});
+            }
+    return all;
+}
+
+// The stage's, and those of the three kernels that it is compared with.
+std::vector<std::string> problems() {
+    std::vector<std::string> texts;
+    for (const auto& [problem, arithmetic, elements] : rows(!device_name().starts_with("cpu"))) {
+        texts.push_back("dg_stage " + problem + arithmetic + " materials=uniform" + elements);
+        texts.push_back("dg_volume " + problem + arithmetic + elements);
+        texts.push_back("dg_surface " + problem + arithmetic + " materials=uniform" + elements);
+        if (arithmetic.empty()) texts.push_back("dg_rk " + problem + elements);
+    }
+    return texts;
 }
 
 void register_all() {
     benchmark::AddCustomContext("regime", "bursts: samples of a millisecond, all contenders in turns, the median of 11 after a warm-up");
     const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
-    for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
-        for (const auto& [precision, arithmetic] :
-             std::array<std::array<const char*, 2>, 3>{{{"f32", ""}, {"f64", ""}, {"f32", " arithmetic=f32_accurate"}}})
-            for (std::size_t order = 1; order < elements_of_order.size(); ++order) {
-                const std::string problem = problem_of(equation, order, precision);
-                const int scale = equation == std::string("maxwell_2d_tm") ? 4 : 1;
-                const std::string elements = fmt::format(" elements={}", cuda ? scale * elements_of_order[order] : elements_of_order[order] / 10);
-                benchmark::RegisterBenchmark(("dg_stage " + problem + arithmetic + elements).c_str(), dg_stage, problem, std::string(arithmetic),
-                                             elements)
-                    ->UseManualTime()
-                    ->Iterations(1)
-                    ->Unit(benchmark::kMillisecond);
-            }
+    for (const auto& [problem, arithmetic, elements] : rows(cuda))
+        benchmark::RegisterBenchmark(("dg_stage " + problem + arithmetic + elements).c_str(), dg_stage, problem, arithmetic, elements)
+            ->UseManualTime()
+            ->Iterations(1)
+            ->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace
 
 Program program() {
     return {.purpose = "A whole stage of discontinuous Galerkin beside three kernels tuned each for itself, and beside the cuBLAS route.",
+            .problems = problems,
             .register_all = register_all};
 }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "benchmarks/program.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tuning_db/environment.hpp"
 
 namespace hone::benchmarks {
@@ -71,7 +72,7 @@ int run(int argc, char** argv, const std::string& name) {
         return app.exit(ending) == 0 ? 0 : 2;
     }
     if (only_problems) {
-        for (const std::string& problem : own.problems()) fmt::print("{}\n", problem);
+        for (const std::string& problem : own.problems()) fmt::print("{}\n", built_in_families().parse_problem(problem).key());
         return 0;
     }
     if (own.instead && own.instead()) return 0;

@@ -96,13 +96,26 @@ void add(const std::string& name, Function function, const Arguments&... argumen
     benchmark::RegisterBenchmark(name.c_str(), function, arguments...)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 }
 
+std::string problem_of(const std::string& kernel, const std::string& coefficients, const std::string& precision, bool cuda) {
+    return fmt::format("poisson7 kernel={0} coefficients={1} boundary=periodic precision={2} nx={3} ny={3} nz={3}", kernel, coefficients, precision,
+                       cuda ? 512 : 256);
+}
+
+std::vector<std::string> problems() {
+    const bool cuda = !device_name().starts_with("cpu");
+    std::vector<std::string> texts;
+    for (const char* precision : {"f32", "f64"}) {
+        texts.push_back(problem_of("apply_dot", "axis", precision, cuda));
+        for (const char* coefficients : {"axis", "scalar"})
+            for (const char* half : {"direction", "residual"}) texts.push_back(problem_of(half, coefficients, precision, cuda));
+    }
+    return texts;
+}
+
 void register_all() {
     const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
     for (const char* precision : {"f32", "f64"}) {
-        const auto problem = [&](const std::string& kernel, const std::string& coefficients) {
-            return fmt::format("poisson7 kernel={0} coefficients={1} boundary=periodic precision={2} nx={3} ny={3} nz={3}", kernel, coefficients,
-                               precision, cuda ? 512 : 256);
-        };
+        const auto problem = [&](const char* kernel, const char* coefficients) { return problem_of(kernel, coefficients, precision, cuda); };
         add(problem("apply_dot", "axis"), laplacian, problem("apply_dot", "axis"));
         for (const char* coefficients : {"axis", "scalar"})
             add(problem("direction+residual", coefficients), iteration, problem("direction", coefficients), problem("residual", coefficients));
@@ -113,6 +126,7 @@ void register_all() {
 
 Program program() {
     return {.purpose = "The tuned 7-point operator beside a plain kernel, and the halves of a solver's iteration against the ceiling.",
+            .problems = problems,
             .register_all = register_all};
 }
 

@@ -99,6 +99,8 @@ std::string json_of(const hone::OnlineReport& report, const std::vector<Mileston
     for (const Milestone& milestone : reached)
         text +=
             fmt::format(", \"{0}_at_step\": {1}, \"{0}_after_seconds\": {2}", milestone.name, milestone.step, hone::json_number(milestone.seconds));
+    text += fmt::format(", \"compiled_after\": {}, \"vetted_after\": {}", hone::json_number(report.compiled_after),
+                        hone::json_number(report.vetted_after));
     text += fmt::format(", \"explored_cost\": {}, \"disturbance\": {}, \"stalls\": {}", hone::json_number(p.explored_cost),
                         hone::json_number(p.disturbance), hone::json_number(p.stalls));
     text += fmt::format(", \"regret\": {}, \"allowed\": {}, \"saved\": {}", hone::json_number(p.regret()), hone::json_number(p.allowed()),

@@ -55,6 +55,9 @@ struct FormSpace {
     std::function<bool(const Config&)> former = {};
     /// What a block of a member takes of a CUDA device. Empty: nothing that is limited.
     std::function<BlockResources(const Config&)> resources = {};
+    /// How long a member takes, by count and in a unit of the problem's own: to compare members
+    /// where nobody has measured, within some ten per cent at best. Empty, or 0: not known.
+    std::function<double(const Config&)> count = {};
 };
 
 /// The configurations of one problem on one device: the union of its forms' products less what

@@ -60,6 +60,13 @@ constexpr const char* meetings = R"cpp(
         return value;
     }
 
+    // Of several numbers at once.
+    template <int count>
+    DEVICE void sum_in_warp(double (&values)[count]) {
+        for (int joined = 1; joined < 32; joined *= 2)
+            for (int i = 0; i < count; ++i) values[i] += __shfl_xor_sync(0xffffffffu, values[i], joined);
+    }
+
     // The rest of a sum over a chunk's threads: of what each of its warps has.
     DEVICE double sum_of_warps(const double* of_warp) {
         double pairs[chunk_rows / 32];
@@ -83,6 +90,13 @@ constexpr const char* meetings = R"cpp(
             meet_here(meanwhile);
         }
     };
+
+    // Towards the second cache, for a load that comes later.
+    DEVICE void fetch_ahead(const void* word) {
+#ifdef __CUDA_ARCH__
+        asm volatile("prefetch.global.L2 [%0];" : : "l"(word));
+#endif
+    }
 
     DEVICE int row_of(int pass) {
         const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows;
@@ -115,7 +129,7 @@ constexpr const char* halves = R"cpp(
                 for (int c = 0; c < components; ++c) r[(long long)c * stride + row] = found[c];
                 inverse = own.inverse;
             }
-            for (int c = 0; c < components; ++c) squares[c] = sum_of_warp(squares[c]);
+            sum_in_warp(squares);
             if (lane % 32 == 0)
                 for (int c = 0; c < components; ++c) of_warp[pass % 2][team][c][warp] = squares[c];
             __syncthreads();
@@ -138,7 +152,14 @@ constexpr const char* halves = R"cpp(
             for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * stride + row], step.along[c] = p[(long long)c * stride + row];
         };
         Step step;
-        squares_of_all.meet([&] { load_step(row_of(first_kept), step); });
+        squares_of_all.meet([&] {
+            load_step(row_of(first_kept), step);
+            for (int k = 1; fetches_ahead && k < kept; ++k) {
+                const int row = row_of(first_kept + k);
+                for (int c = 0; c < components && row < rows; ++c)
+                    fetch_ahead(x + (long long)c * stride + row), fetch_ahead(p + (long long)c * stride + row);
+            }
+        });
         for (int c = team; c < components; c += teams) {
             double sum = 0;
 #pragma unroll 8
@@ -248,13 +269,20 @@ constexpr const char* behind_elements = R"cpp(
         }
     }
 
-    // p . w of 32 rows each, a warp's.
-    template <typename Sums>
-    DEVICE void put_dots(const double* p, int rows, int stride, int row, const double (&sum)[components], Sums dots) {
+    // p . w of 32 rows each, a warp's. All words of p are on their way before the first is wanted.
+    template <int count, typename Sums>
+    DEVICE void put_dots(const double* p, int rows, int stride, const int (&row)[count], const double (&sum)[count][components], Sums dots) {
         const int dot_chunks = (dots.rows + dot_rows - 1) / dot_rows;
-        for (int c = 0; c < components; ++c) {
-            const double product = sum_of_warp(row < rows ? multiply_add(sum[c], p[(long long)c * stride + row], 0.0) : 0.0);
-            if (threadIdx.x % 32 == 0 && row < rows) dots.put(c, dot_chunks, row / dot_rows, product);
+        double along[count][components];
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+            for (int c = 0; c < components; ++c) along[k][c] = row[k] < rows ? p[(long long)c * stride + row[k]] : 0.0;
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            for (int c = 0; c < components; ++c) along[k][c] = row[k] < rows ? multiply_add(sum[k][c], along[k][c], 0.0) : 0.0;
+            sum_in_warp(along[k]);
+            if (threadIdx.x % 32 == 0 && row[k] < rows)
+                for (int c = 0; c < components; ++c) dots.put(c, dot_chunks, row[k] / dot_rows, along[k][c]);
         }
     }
 
@@ -281,7 +309,7 @@ constexpr const char* behind_elements = R"cpp(
             const int row[1] = {row_of(pass)};
             double sum[1][components];
             gather(from, rows, row, sum);
-            put_dots(p, rows, stride, row[0], sum[0], dots);
+            put_dots(p, rows, stride, row, sum, dots);
             if (row[0] < rows)
                 for (int c = 0; c < components; ++c) w[(long long)c * stride + row[0]] = sum[0][c];
         }
@@ -290,12 +318,17 @@ constexpr const char* behind_elements = R"cpp(
 #pragma unroll
         for (int k = 0; k < kept; ++k) row[k] = row_of(first_kept + k);
         gather(from, rows, row, product);
-#pragma unroll
-        for (int k = 0; k < kept; ++k) put_dots(p, rows, stride, row[k], product[k], dots);
+        put_dots(p, rows, stride, row, product, dots);
 
         Row next;
         dots.meet([&] {
             if (row_of(0) < rows) load_row(q, held, r, stride, row_of(0), next);
+            for (int pass = 1; fetches_ahead && pass < passes && pass < kept; ++pass) {
+                const int ahead_row = row_of(pass);
+                if (ahead_row >= rows) break;
+                fetch_ahead(q + ahead_row), fetch_ahead(held + ahead_row);
+                for (int c = 0; c < components; ++c) fetch_ahead(r + (long long)c * stride + ahead_row);
+            }
         });
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         constexpr int numbers = components * dot_groups, of_a_warp = (numbers + warps - 1) / warps;
@@ -361,7 +394,8 @@ KernelSource FusedMassKernels::source_of(const Limits& limits, int components, i
     const std::string constants =
         fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
                     plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
-        fmt::format("constexpr bool alone = {};\n", alone);
+        fmt::format("constexpr bool alone = {}, fetches_ahead = {};\n", alone,
+                    std::getenv("HYDRO_AHEAD") == nullptr || *std::getenv("HYDRO_AHEAD") != '0');
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.
     source.text = product == nullptr ? own + kernels

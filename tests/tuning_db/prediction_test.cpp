@@ -203,6 +203,32 @@ TEST(Prediction, ProposalsThatLeaveFewWarpsCountLess) {
     EXPECT_EQ(both->config.integer("elements_per_block"), 8);
 }
 
+TEST(Prediction, AWarpOfANeighbourIsAWarpHere) {
+    // Four zones of eight points there, of four here.
+    const std::string layered = "form=layered,layers=2,derivatives=staged,min_blocks=1,zones_per_block=";
+    const Record record = tuned("corner_force dimension=3 order=1 zones=524288", layered + "4");
+    const auto prediction = predicted("corner_force dimension=2 order=1 zones=2097152", {record});
+    ASSERT_TRUE(prediction);
+    EXPECT_EQ(prediction->config.word("form"), "layered");
+    EXPECT_EQ(prediction->config.integer("zones_per_block"), 8);
+}
+
+TEST(Prediction, WhatAFamilyCountsToTakeLongGivesWay) {
+    // Eight products a block where 32 are under way, by a near neighbour: on an H200 half as fast.
+    const Record near = tuned("batched_gemm form=nt b=shared m=5 n=7 k=5 batch=2082118",
+                              "form=mma,matrices_per_block=8,block_m=32,block_n=16,warp_m=1,warp_n=1,chunk=8,stages=1,depth=8,epilogue=direct,"
+                              "tiling=matrices,min_blocks=4");
+    const std::string problem = "batched_gemm form=nt b=shared m=5 n=8 k=6 batch=913659";
+    const SearchSpace space = built_in_families().of(near.problem).space(built_in_families().parse_problem(problem), cuda_limits(90));
+    const auto count = [&](const Config& config) { return space.form_of(config)->count(config); };
+    const Config same = *nearest_member(space, near.config);
+    EXPECT_GT(count(same), 1.1 * count(space.safe()));
+    const Record far = tuned("batched_gemm form=nt b=shared m=5 n=7 k=22 batch=440911", "form=mma");
+    const auto prediction = predicted(problem, {near, far});
+    ASSERT_TRUE(prediction);
+    EXPECT_LT(count(prediction->config), count(same));
+}
+
 TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     Record record = axpy_record("axpy precision=f32 n=2048", "unroll=4,block=256", h200);

@@ -175,6 +175,7 @@ void BackgroundVetter::run() {
         if (stopping_) break;
         const auto candidate = next_job(lock);
         job_waits_ = candidate.has_value();
+        if (candidate) note(compiled_after_);
         if (candidate && !stepping_ && !on_cpu()) permitted_ = working_ = true;
         if (permitted_) {
             permitted_ = false;
@@ -214,11 +215,17 @@ void BackgroundVetter::run_tasks(std::unique_lock<std::mutex>& lock) {
     }
 }
 
+/// Of something that happens for the first time.
+void BackgroundVetter::note(std::atomic<double>& after) const {
+    if (after == 0) after = std::chrono::duration<double>(std::chrono::steady_clock::now() - made_).count();
+}
+
 void BackgroundVetter::begin() {
     if (evaluator_) return;
     small_ = vetting_problem(families_, problem_, backend_.device().limits, settings_.most_words);
     evaluator_ = std::make_unique<WorkerEvaluator>(settings_.worker);
     evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
+    if (!on_cpu()) evaluator_->open_compilers();
 }
 
 void BackgroundVetter::start_worker() {
@@ -258,6 +265,7 @@ void BackgroundVetter::work(const Candidate& candidate) {
     try {
         Vetted result = vet(candidate);
         if (stopping_) return;
+        note(vetted_after_);
         const std::lock_guard lock(mutex_);
         finished_.push_back(std::move(result));
         has_finished_ = true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -71,11 +72,16 @@ class BackgroundVetter {
     /// Stops the processes of a job, or lets them go on.
     void pause(bool paused);
     std::optional<Vetted> take();
+    /// Seconds after its making when the first candidate was compiled, and when it was vetted; 0: not
+    /// yet.
+    double compiled_after() const { return compiled_after_; }
+    double vetted_after() const { return vetted_after_; }
     /// Why nothing can be vetted any more; empty as long as it can.
     std::string broken() const;
 
   private:
     void run();
+    void note(std::atomic<double>& after) const;
     void run_tasks(std::unique_lock<std::mutex>& lock);
     void begin();
     void start_worker();
@@ -106,6 +112,9 @@ class BackgroundVetter {
     std::atomic<bool> job_waits_{false};
     std::atomic<bool> working_{false};
     std::atomic<bool> has_finished_{false};
+    std::chrono::steady_clock::time_point made_ = std::chrono::steady_clock::now();
+    std::atomic<double> compiled_after_{0};
+    std::atomic<double> vetted_after_{0};
     std::atomic<int> thread_id_{0};
 
     // Of the thread alone.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 
 #include "generator/error.hpp"
 #include "runtime/kernel_hash.hpp"
@@ -41,19 +42,16 @@ bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries, cons
 
 }  // namespace
 
-void list_space(OnlineNotes& notes, const Family& family, const Problem& problem, const Limits& limits, const std::function<bool()>& stop) {
-    const SearchSpace space = family.space(problem, limits);
-    notes.members = std::make_shared<const std::vector<std::int64_t>>(space.members(stop));
-    if (stop()) return;
-    notes.space = SearchSpace::of_members(space.forms(), notes.members, space.index_of(space.safe()));
-}
-
-void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const Problem& problem, const Device& device, const Config& incumbent,
-                const OnlineRules& rules, const std::string& strategy, std::uint64_t seed, const std::function<bool()>& stop) {
-    if (stop()) return;
+void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const Family& family, const Problem& problem, const Device& device,
+                const Config& incumbent, const OnlineRules& rules, const std::string& strategy, std::uint64_t seed,
+                const std::function<bool()>& stop) {
     notes.folder = folder;
     notes.file = journal_path(folder, problem, device.fingerprint);
     notes.file.replace_filename(notes.file.stem().string() + "-online.jsonl");
+    const SearchSpace space = family.space(problem, device.limits);
+    auto members = std::make_shared<const std::vector<std::int64_t>>(space.members(stop));
+    if (stop()) return;
+    notes.space = SearchSpace::of_members(space.forms(), members, space.index_of(space.safe()));
     notes.run.strategy = strategies().front().name;
     notes.run.seed = seed;
     notes.run.settings = rules.tuner;
@@ -65,8 +63,8 @@ void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const P
     if (!strategy.empty()) notes.run.strategy = strategy;
     notes.run.problem = problem.key();
     notes.run.device = device.fingerprint;
-    notes.run.space = space_hash(notes.space, *notes.members);
-    notes.run.members = std::ssize(*notes.members);
+    notes.run.space = space_hash(notes.space, *members);
+    notes.run.members = std::ssize(*members);
     notes.run.version = HONE_VERSION;
     notes.journal.emplace(open(notes.file, notes.run));
     const std::int64_t index = notes.space.index_of(incumbent);

@@ -23,8 +23,7 @@ struct OnlineNotes {
     std::filesystem::path folder;
     std::filesystem::path file;
     RunDescription run;
-    SearchSpace space;                                         ///< by its members' numbers
-    std::shared_ptr<const std::vector<std::int64_t>> members;  ///< of the space as the family has it
+    SearchSpace space;
     std::optional<OnlinePolicy> policy;
     std::optional<Journal> journal;
     std::string why_none;             ///< why there is no policy
@@ -35,14 +34,12 @@ struct OnlineNotes {
     void fail(const std::string& reason);
 };
 
-/// Lists the problem's space. Once `stop` says so it returns, with notes that are of no use.
-void list_space(OnlineNotes& notes, const Family& family, const Problem& problem, const Limits& limits, const std::function<bool()>& stop);
-
-/// With a listed space: opens the journal and makes a policy that knows what the journal knows.
-/// Another run's, or a damaged one, is put aside. Once `stop` says so it returns, with notes that
-/// are of no use.
-void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const Problem& problem, const Device& device, const Config& incumbent,
-                const OnlineRules& rules, const std::string& strategy, std::uint64_t seed, const std::function<bool()>& stop);
+/// Opens the journal and makes a policy that knows what the journal knows. Another run's, or a
+/// damaged one, is put aside. What goes wrong is `why_none`. Once `stop` says so it returns, with
+/// notes that are of no use.
+void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const Family& family, const Problem& problem, const Device& device,
+                const Config& incumbent, const OnlineRules& rules, const std::string& strategy, std::uint64_t seed,
+                const std::function<bool()>& stop);
 
 /// Appends events; throws Error when the disk refuses.
 void append(OnlineNotes& notes, const std::vector<OnlineEvent>& events, double elapsed);

@@ -176,12 +176,20 @@ struct OnlinePolicy::State {
             screen(trial);  // there may have been no pace to compare with when it passed
             trial.guess = guess(trial.candidate.index);
             if (trial.stage != Trial::Stage::ready || excess(trial) + (is_incumbent(trial) ? 0 : switching) > allowance()) continue;
+            if (is_incumbent(trial) && others_come_first()) continue;
             if (chosen == nullptr || rank(trial) < rank(*chosen)) chosen = &trial;
         }
         if (chosen == nullptr) return nullptr;
         chosen->stage = Trial::Stage::running;
         if (!is_incumbent(*chosen)) ++progress.tried;
         return chosen;
+    }
+
+    /// The incumbent's own trial can wait for the first candidate: nothing is vetted beside a trial.
+    bool others_come_first() {
+        return progress.tried == 0 && std::any_of(trials.begin(), trials.end(), [this](const Trial& trial) {
+                   return trial.stage == Trial::Stage::vetting && !trial.candidate.finalist && !is_incumbent(trial);
+               });
     }
 
     /// Finalists are compared in turns, by the tuner's order.
@@ -264,7 +272,22 @@ struct OnlinePolicy::State {
         return summarise(times).high < summarise(trial.rivals).low;
     }
 
+    /// What the incumbent that is replaced costs is known: its own trial needs no further steps.
+    void end_own_trial() {
+        const auto vetting = vettings.find(incumbent());
+        for (Trial& trial : trials) {
+            if (!is_incumbent(trial) || trial.stage != Trial::Stage::ready || trial.candidate.finalist || vetting == vettings.end()) continue;
+            Outcome outcome = vetting->second;
+            outcome.samples = pace.samples();
+            const double factor = campaign_scale() / pace.median();
+            for (double& seconds : outcome.samples) seconds *= factor;
+            outcome.step = summarise(outcome.samples);
+            end(trial, std::move(outcome));
+        }
+    }
+
     void adopt(std::int64_t index, const std::vector<double>& times) {
+        end_own_trial();
         latest[progress.incumbent] = pace.samples();
         const double replaced = pace.median();
         pace.restart(times);

@@ -63,12 +63,24 @@ OnlineSession::OnlineSession(Backend& backend, const Families& families, const s
       library_(backend, folder.empty() ? known_records(families, {}, settings.warn) : Database::load(folder, families), families, settings.warn),
       warn_(settings.warn) {
     if (!warn_) warn_ = [](const std::string& text) { fmt::print(stderr, "hone: warning: {}\n", text); };
-    // A worker opens its device, and the space is listed, while the first kernel is compiled.
-    start(settings);
+    // While the first kernel is compiled a worker opens its device, the space is listed, and what is
+    // to be tried first is compiled, too.
+    const Config expected = library_.database().best(problem, backend.device().fingerprint, backend.device().limits).config;
+    start(folder, settings, expected);
     first_ = library_.kernel(problem);
     plain_ = std::make_shared<BoundKernel>(first_, arrays);
     started_with_ = first_->match().config.key();
-    if (vetter_) open_in_background(folder, settings);
+    if (!vetter_) return;
+    if (first_->is_reference()) {
+        vetter_.reset();
+        tell_why_not("nothing can be compiled here");
+        return;
+    }
+    if (first_->match().config == expected) return;
+    // What was known best does not compile here.
+    vetter_.reset();
+    notes_ = std::make_shared<OnlineNotes>();
+    start(folder, settings, first_->match().config);
 }
 
 OnlineSession::~OnlineSession() {
@@ -79,7 +91,7 @@ OnlineSession::~OnlineSession() {
     }
 }
 
-void OnlineSession::start(const OnlineSettings& settings) {
+void OnlineSession::start(const std::filesystem::path& folder, const OnlineSettings& settings, const Config& incumbent) {
     if (!settings.enabled) {
         why_not_ = "switched off";
         return;
@@ -88,29 +100,13 @@ void OnlineSession::start(const OnlineSettings& settings) {
     if (command.empty()) return tell_why_not("there is no hone program to verify candidates with: install it, or name it in HONE_WORKER");
     VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, std::random_device{}()};
     vetter_ = std::make_unique<BackgroundVetter>(backend_, families_, problem_, std::move(vetting));
-    // Listing a search space takes longer than many steps.
-    vetter_->post([&vetter = *vetter_, notes = notes_, &family = families_.of(problem_), problem = problem_, limits = backend_.device().limits] {
-        try {
-            list_space(*notes, family, problem, limits, [&] { return vetter.ending(); });
-        } catch (const std::exception& error) {
-            notes->why_none = error.what();
-        }
-    });
-}
-
-/// What is tried first is compiled, and on a GPU verified, while the application sets itself up.
-void OnlineSession::open_in_background(const std::filesystem::path& folder, const OnlineSettings& settings) {
-    if (first_->is_reference()) {
-        vetter_.reset();
-        return tell_why_not("nothing can be compiled here");
-    }
     OnlineRules rules = settings.rules;
     if (backend_.device().limits.target != Target::cpu) rules.disturbed_sparse = disturbed_sparse_on_gpu;
-    vetter_->post([&vetter = *vetter_, notes = notes_, folder, rules, strategy = settings.strategy, seed = settings.seed, problem = problem_,
-                   device = backend_.device(), config = first_->match().config] {
+    // Listing a search space takes longer than many steps.
+    vetter_->post([&vetter = *vetter_, notes = notes_, folder, rules, strategy = settings.strategy, seed = settings.seed,
+                   &family = families_.of(problem_), problem = problem_, device = backend_.device(), incumbent] {
         try {
-            if (notes->why_none.empty())
-                open_notes(*notes, own_records(folder), problem, device, config, rules, strategy, seed, [&] { return vetter.ending(); });
+            open_notes(*notes, own_records(folder), family, problem, device, incumbent, rules, strategy, seed, [&] { return vetter.ending(); });
             if (notes->policy) vetter.want(notes->policy->take_wanted());
         } catch (const std::exception& error) {
             notes->policy.reset();
@@ -365,6 +361,8 @@ void OnlineSession::finish() {
         first_ = loaded_[tuning->incumbent()].kernel;
     }
     finished_ = true;
+    compiled_after_ = report().compiled_after;
+    vetted_after_ = report().vetted_after;
     vetter_.reset();
     // The device is done with all but the incumbent's steps.
     loaded_.clear();
@@ -383,6 +381,8 @@ OnlineReport OnlineSession::report() const {
         report.state = report.progress.settled ? "settled" : report.progress.finals ? "comparing the finalists" : "trying candidates";
     }
     report.progress.steps += untuned_steps_;
+    report.compiled_after = vetter_ ? vetter_->compiled_after() : compiled_after_;
+    report.vetted_after = vetter_ ? vetter_->vetted_after() : vetted_after_;
     if (!why_not_.empty()) report.state = "not tuned: " + why_not_;
     return report;
 }

@@ -52,8 +52,7 @@ class OnlineSession {
         std::int64_t number = 0;  ///< once this timed launch is over, nothing of it is queued
     };
 
-    void start(const OnlineSettings& settings);
-    void open_in_background(const std::filesystem::path& folder, const OnlineSettings& settings);
+    void start(const std::filesystem::path& folder, const OnlineSettings& settings, const Config& incumbent);
     OnlinePolicy* policy();
     void await_earlier(Stream stream);
     void explore(OnlinePolicy& policy, Stream stream);
@@ -97,6 +96,7 @@ class OnlineSession {
     bool paused_ = false;
     bool finished_ = false;
     std::string why_not_;
+    double compiled_after_ = 0, vetted_after_ = 0;  ///< of a vetter that is gone
 };
 
 }  // namespace hone::inline v0_1

@@ -34,7 +34,9 @@ struct OnlineReport {
     std::string first_config;  ///< that ran first
     std::string config;        ///< that runs now
     OnlineProgress progress;
-    std::string state;  ///< in a few words: "trying candidates", "settled", or why nothing is tried
+    double compiled_after = 0;  ///< seconds after the tuner was made until something could be verified; 0: not yet
+    double vetted_after = 0;    ///< ... and until the first configuration was, most often the incumbent
+    std::string state;          ///< in a few words: "trying candidates", "settled", or why nothing is tried
 };
 
 /// Several lines for people.

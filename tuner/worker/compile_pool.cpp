@@ -84,12 +84,16 @@ void CompilePool::start(int most) {
     }
 }
 
+void CompilePool::open() {
+    for (Process& process : processes_)
+        if (!process.child && !process.retired) tell(process, problem_);
+}
+
 void CompilePool::forget(Process& process) {
     process = Process{.command = std::move(process.command)};
 }
 
-void CompilePool::give(Process& process, const Work& work) {
-    const auto& [problem, config] = work;
+void CompilePool::tell(Process& process, const std::string& problem) {
     if (!process.child) {
         forget(process);
         process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
@@ -103,6 +107,11 @@ void CompilePool::give(Process& process, const Work& work) {
         process.problem = problem;
         ++process.answers_due;
     }
+}
+
+void CompilePool::give(Process& process, const Work& work) {
+    const auto& [problem, config] = work;
+    tell(process, problem);
     process.child->send(fmt::format(R"({{"do": "compile", "config": {}}})", json_string(config)));
     process.work = work;
     process.began = Clock::now();

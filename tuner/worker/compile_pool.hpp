@@ -68,6 +68,9 @@ class CompilePool {
     /// Lets what was held go on, and gives queued work to idle processes, in the order added, until
     /// `most` are at work. Throws Error when no process can be started.
     void start(int most = std::numeric_limits<int>::max());
+    /// Starts all processes and tells them the problem, before there is any work. Throws Error as
+    /// `start`.
+    void open();
     /// Takes what the processes said; ends those that are beyond their time.
     void collect();
     /// Processes that are compiling, held or not.
@@ -99,6 +102,7 @@ class CompilePool {
     static void forget(Process& process);
     void go_on();
     double held_seconds(const Process& process) const;
+    void tell(Process& process, const std::string& problem);
     void give(Process& process, const Work& work);
     void collect(Process& process);
     void settle(Process& process, Result result);

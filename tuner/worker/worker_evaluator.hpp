@@ -84,6 +84,9 @@ class WorkerEvaluator : public Evaluator {
     std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
     WaitingTime waiting() const override { return waiting_; }
+    /// Starts the compiling processes before there is anything to compile: they load their compiler
+    /// and list the problem's space meanwhile.
+    void open_compilers() { pool_.open(); }
     /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work
     /// to idle processes and takes their results.
     bool compiled(const Candidate& candidate);

@@ -10,6 +10,7 @@
 #include "generator/family.hpp"
 #include "generator/form.hpp"
 #include "generator/render.hpp"
+#include "generator/residency.hpp"
 
 namespace hone::inline v0_1::gemm {
 
@@ -24,6 +25,8 @@ struct Mapping {
     std::string (*conflict)(const Shape&, const Config&);
     Resources (*resources)(const Shape&, const Config&);
     KernelSource (*kernel)(const Problem&, const Config&, const Limits&);
+    /// Clock cycles of a multiprocessor for a product, by count; null: not known.
+    double (*cycles)(const Shape&, const Config&, const Limits&) = nullptr;
 };
 
 /// A thread computes whole matrices, neighbours come and go through shared memory: for 2 x 2 and 3

@@ -29,6 +29,11 @@ bool has_parity(const Plan& plan) {
     return plan.config.has("axis_sums", "parity");
 }
 
+// Zones from those at work to those whose data the second cache is asked for; 0: none.
+std::int64_t fetched_ahead(const Plan& plan) {
+    return integer_or(plan.config, "fetch_ahead", 0);
+}
+
 // Teams of threads along the second axis of a solid, one thread for each line of nodes.
 int lines_at_once(const Plan& plan) {
     return plan.team() / (plan.splits() * plan.shape.nodes_along);
@@ -127,6 +132,7 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
                layout.point_pitch, layout.layer_pitch);
     std::string others;
     if (has_parity(plan)) others += fmt::format(", derived = {}, made_numbers = {}", layout.derived, layout.made);
+    if (fetched_ahead(plan) > 0) others += fmt::format(", fetched_ahead = {}", fetched_ahead(plan));
     if (plan.shape.physics()) others += fmt::format(", rates_of_team = {}", layout.rates);
     block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {}{};", layout.slot, layout.across_words,
                layout.point_words, layout.table_words, layout.zone_pitch, others);
@@ -189,6 +195,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
                 {"lines_by_table", deals_tables(plan, layout.fields)},
                 {"mirrored", has_parity(plan) && !layout.several},
+                {"fetches_ahead", fetched_ahead(plan) > 0},
+                {"stress_comes", !shape.physics()},
                 {"by_warps", shape.physics() && within_warps(plan)},
                 {"by_lanes", shape.physics() && !within_warps(plan)},
                 {"several_rows", layout.several && !solid},
@@ -244,6 +252,11 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                             words({"loads", "async"}), Value("loads")});
         safe.push_back({"point_data", "loads"});
         read.emplace_back("point_data");
+    }
+    if (limits.architecture >= 90) {
+        tunables.push_back({"fetch_ahead", "zones from those at work to those whose data the second cache is asked for meanwhile; 0: none",
+                            numbers({0, 256, 1024, 4096, 16384}), Value(std::int64_t{0})});
+        safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
     return {.space = {.name = "layered",
                       .help = "points, forces and work in one launch, layer by layer of points, at any order",

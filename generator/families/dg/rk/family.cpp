@@ -48,63 +48,31 @@ Forms rk_cpu_forms(const Problem& problem, const Limits& limits) {
             "stream"};
 }
 
-// A block that streams through its elements.
-struct Stream {
-    static constexpr std::int64_t most_elements = 128;
-    std::int64_t elements, threads, width;  // `width` values a copy
-
-    std::vector<Assignment> values() const {
-        return {{"elements_per_block", elements}, {"block", threads}, {"copy_width", width}, {"min_blocks", std::int64_t{1}}};
-    }
-    std::int64_t bytes(const Shape& shape) const { return elements * shape.words() * shape.bytes(); }
-    bool copies_fit(const Shape& shape) const { return width * shape.bytes() <= 16 && elements * shape.words() % width == 0; }
-    /// More than half of a block's threads have nothing to copy.
-    bool idles(const Shape& shape) const { return 2 * elements * shape.words() / width <= threads && elements < most_elements; }
-    /// The part of all threads' turns that copy: in a block's last turn, and while the last blocks
-    /// of all run.
-    double busy(const Shape& shape, const Limits& limits) const {
-        const auto filled = [](double parts) { return parts / std::ceil(parts); };
-        const double blocks = std::ceil(static_cast<double>(shape.elements) / static_cast<double>(elements));
-        const double at_once = static_cast<double>(limits.max_threads_per_multiprocessor / threads * limits.multiprocessors);
-        return filled(static_cast<double>(elements * shape.words() / width) / static_cast<double>(threads)) * filled(blocks / at_once);
-    }
-};
-
-// Copies of 8 bytes at least, with fewer too little is on its way (4 had 90 to 95 % of their rate
-// on an H200), as wide as divides an element where such do; and of the blocks that keep threads
-// busiest the largest, up to 128 bytes of each array for a thread.
-std::vector<Assignment> rk_cuda_safe(const Shape& shape, const Limits& limits) {
-    constexpr std::int64_t fewest_bytes = 8, most_bytes = 128;  // of each array, for a thread
-    constexpr double as_busy = 0.98, narrow = 0.93;
-    const std::int64_t widest = std::max<std::int64_t>(widest_copies(shape), fewest_bytes / shape.bytes());
-    std::vector<std::pair<double, Stream>> streams;
-    for (const std::int64_t threads : {512, 256, 128})
-        for (std::int64_t elements = Stream::most_elements; elements >= 1; elements /= 2)
-            for (const std::int64_t width : {widest, std::int64_t{1}}) {
-                const Stream stream{elements, threads, width};
-                const std::int64_t bytes = stream.bytes(shape);
-                if (!stream.copies_fit(shape) || stream.idles(shape) || bytes > most_bytes * threads || bytes < fewest_bytes * threads) continue;
-                streams.emplace_back(stream.busy(shape, limits) * (width * shape.bytes() < fewest_bytes ? narrow : 1), stream);
-            }
-    double busiest = 0;
-    for (const auto& [busy, stream] : streams) busiest = std::max(busiest, busy);
-    for (const auto& [busy, stream] : streams)
-        if (busy >= as_busy * busiest) return stream.values();
-    return Stream{Stream::most_elements, 64, widest_copies(shape)}.values();  // elements of a few words
+// Copies of 8 bytes at least, as wide as divides an element where such do, else across elements:
+// with 4 too little is on its way (90 % of what copying moves on an H200, with 8 93 to 98 %). Up to
+// 128 bytes of each array for each of 512 threads: blocks that end too often have little on its way
+// either. Of elements of a few words fewer threads have enough.
+std::vector<Assignment> rk_cuda_safe(const Shape& shape) {
+    constexpr std::int64_t most_bytes = 128, fewest_bytes = 32, most_elements = 128, copy_bytes = 8;
+    std::int64_t block = 512, elements = 1;
+    const std::int64_t bytes = shape.words() * shape.bytes();
+    while (elements < most_elements && 2 * elements * bytes <= block * most_bytes) elements *= 2;
+    while (elements * bytes < block * fewest_bytes) block /= 2;
+    const std::int64_t width = std::max<std::int64_t>(widest_copies(shape), copy_bytes / shape.bytes());
+    return {{"elements_per_block", elements}, {"block", block}, {"copy_width", width}, {"min_blocks", std::int64_t{1}}};
 }
 
-Forms rk_cuda_forms(const Problem& problem, const Limits& limits) {
+Forms rk_cuda_forms(const Problem& problem, const Limits&) {
     const Shape shape(problem);
     const auto whole_copies = [shape](const Config& config) -> std::optional<std::string> {
-        const Stream stream{config.integer("elements_per_block"), config.integer("block"), config.integer("copy_width")};
-        if (stream.copies_fit(shape)) return std::nullopt;
-        return fmt::format("copies of {} values do not divide the {} of a block or exceed 16 bytes", stream.width, stream.elements * shape.words());
+        const int width = number(config, "copy_width"), words = number(config, "elements_per_block") * shape.words();
+        if (width * shape.bytes() <= 16 && words % width == 0) return std::nullopt;
+        return fmt::format("copies of {} values do not divide the {} of a block or exceed 16 bytes", width, words);
     };
     const auto idle_threads = [shape](const Config& config) -> std::optional<std::string> {
-        const Stream stream{config.integer("elements_per_block"), config.integer("block"), config.integer("copy_width")};
-        if (!stream.idles(shape)) return std::nullopt;
-        return fmt::format("{} copies leave more than half of {} threads without work", stream.elements * shape.words() / stream.width,
-                           stream.threads);
+        const int copies = number(config, "elements_per_block") * shape.words() / number(config, "copy_width");
+        if (2 * copies > number(config, "block") || number(config, "elements_per_block") == 128) return std::nullopt;
+        return fmt::format("{} copies leave more than half of {} threads without work", copies, number(config, "block"));
     };
     FormSpace form{.name = "stream",
                    .help = "a block of threads streams through the words of a block of elements",
@@ -114,7 +82,7 @@ Forms rk_cuda_forms(const Problem& problem, const Limits& limits) {
                                 {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})}},
                    .constraints = {{"copies", whole_copies, {"elements_per_block", "copy_width"}},
                                    {"idle threads", idle_threads, {"elements_per_block", "block", "copy_width"}}},
-                   .safe = rk_cuda_safe(shape, limits),
+                   .safe = rk_cuda_safe(shape),
                    .former = [](const Config& config) { return config.find("block") != nullptr; }};
     const auto resources = [shape](const Config& config) {
         // Three vectors, twice because two trips are in flight, and addresses.
