@@ -282,7 +282,7 @@ void OnlineSession::supervise(OnlinePolicy& tuning) {
         working_ = true;
     }
     constexpr std::int64_t seldom = 256;
-    if (const std::string broken = launched_ % seldom == 0 && why_not_.empty() ? vetter_->broken() : std::string(); !broken.empty())
+    if (const std::string broken = steps_ % seldom == 0 && why_not_.empty() ? vetter_->broken() : std::string(); !broken.empty())
         tell_why_not(broken);
 }
 
