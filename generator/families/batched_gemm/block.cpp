@@ -159,7 +159,7 @@ double cycles(const Shape& of, const Config& config, const Limits& limits) {
     constexpr double others = 0.3;                                               // of what the longest hides, which does not fit beside it
     constexpr double broken_lines = 0.3;                                         // of C's bytes again, where its columns begin anywhere
     constexpr double last_wave = 0.25, quarter = 0.25;
-    constexpr double sharp = 5;                  // what is busy and what waits hide each other, but for where both take as long
+    constexpr double sharp = 5;               // what is busy and what waits hide each other, but for where both take as long
     constexpr double full = 0.9, spills = 3;  // of the registers, whose number is an estimate: 1.3 times as long where all seem to be needed
     const Shape shape = read_along_k(of);
     const Tile tile(shape, config);
