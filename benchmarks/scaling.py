@@ -17,7 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "tuning_db" / "records" / "nvidia_h200.json"
-RUNS = ROOT / "benchmarks" / "results" / "h100" / "ranks.csv"
+RUNS = {card: ROOT / "benchmarks" / "results" / card.lower() / name for card, name in (("H100", "ranks.csv"), ("H200", "scaling.csv"))}
 
 # Measured on two H200 of one host, in seconds and bytes a second: a kernel that stores 8 bytes into the neighbour's memory, launch included, which is
 # the least that a kernel or a message takes here; 64 MiB by such a kernel in 191 us; an all-reduce of 1 to 1024 doubles by NCCL.
@@ -124,17 +124,18 @@ MEASURED = {
 
 
 def runs_table():
-    """Speed-ups on two GPUs, as measured and by the model from the time on one."""
-    times = {}
-    for line in RUNS.read_text().splitlines()[1:]:
-        name, gpus, way, milliseconds = line.split(",")[:4]
-        key = name, int(gpus), way
-        times[key] = min(times.get(key, math.inf), float(milliseconds))
-    lines = [row(["", "one GPU, ms", "two GPUs, ms", "speed-up", "by the model"]), row(["---"] * 5)]
-    for name, run in MEASURED.items():
-        one, two = times[name, 1, "one"], times[name, 2, "peer"]
-        predicted = one / (1e3 * run.seconds(one * 1e-3))
-        lines.append(row([f"`{name}`", f"{one:.3g}", f"{two:.3g}", f"{one / two:.2f}", f"{predicted:.2f}"]))
+    """Speed-ups on two GPUs, as measured at best and by the model from the time on one."""
+    lines = [row(["", "", "one GPU, ms", "two GPUs, ms", "speed-up", "by the model"]), row(["---"] * 6)]
+    for card, runs in RUNS.items():
+        times = {}
+        for line in runs.read_text().splitlines()[1:]:
+            name, gpus, way, milliseconds = line.split(",")[:4]
+            if way not in ("separate", "stores"):
+                times[name, int(gpus)] = min(times.get((name, int(gpus)), math.inf), float(milliseconds))
+        for name, run in MEASURED.items():
+            one, two = times[name, 1], times[name, 2]
+            predicted = one / (1e3 * run.seconds(one * 1e-3))
+            lines.append(row([card, f"`{name}`", f"{one:.3g}", f"{two:.3g}", f"{one / two:.2f}", f"{predicted:.2f}"]))
     return "\n".join(lines) + "\n"
 
 

@@ -25,14 +25,20 @@ std::string file_of(std::string_view template_name) {
 struct Source {
     std::string_view text;
     std::string file;
-    int line = 1;  // of the file: the text's first
+    std::string_view before = {};  // of the file: what stands ahead of the text
 };
+
+// Where a line begins with these words; else the text's size. Rendering spends much of its time
+// here, so lines without them are not looked at one by one.
+std::size_t line_with(std::string_view words, std::string_view text) {
+    for (std::size_t at = text.find(words); at != std::string_view::npos; at = text.find(words, at + 1))
+        if (at == 0 || text[at - 1] == '\n') return at;
+    return text.size();
+}
 
 // A file's text up to its next piece.
 std::string_view own_text(std::string_view text) {
-    for (std::size_t line = 0; line < text.size(); line = std::min(text.find('\n', line), text.size() - 1) + 1)
-        if (text.substr(line, piece_mark.size()) == piece_mark) return text.substr(0, line);
-    return text;
+    return text.substr(0, line_with(piece_mark, text));
 }
 
 // Names of files have an ending, those of pieces have none. Throws Error for a name of neither.
@@ -42,12 +48,9 @@ Source source_of(std::string_view name) {
     const std::string_view file = name.substr(0, slash), piece = name.substr(std::min(slash + 1, name.size()));
     const std::string_view text = template_text(file);
     const std::string head = fmt::format("{}{}\n", piece_mark, piece);
-    for (std::size_t line = own_text(text).size(); line < text.size();) {
-        const std::size_t begin = std::min(text.find('\n', line), text.size() - 1) + 1;
-        const std::string_view own = own_text(text.substr(begin));
-        if (text.substr(line, head.size()) == head)
-            return {own, file_of(file), 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'))};
-        line = begin + own.size();
+    if (const std::size_t line = line_with(head, text); line < text.size()) {
+        const std::size_t begin = line + head.size();
+        return {own_text(text.substr(begin)), file_of(file), text.substr(0, begin)};
     }
     throw Error(file_of(file), fmt::format("there is no piece \"{}\"", piece), fmt::format("add a line '{}{}' before its text", piece_mark, piece));
 }
@@ -72,15 +75,14 @@ class Renderer {
     // Adds a text, each line `indent` further to the right; where it is not `wanted`, what it names
     // counts as named all the same.
     void add(const Source& source, std::size_t indent, bool wanted) {
-        const std::pair<std::string, int> place{source.file, source.line};
-        if (std::find(open_.begin(), open_.end(), place) != open_.end())
+        if (std::find(open_.begin(), open_.end(), source.text.data()) != open_.end())
             throw Error(source.file, "the piece uses itself", "cut the circle of lines '//@ use'");
-        open_.push_back(place);
+        open_.push_back(source.text.data());
         std::vector<Choice> choices;
         std::string_view text = source.text;
-        for (int number = source.line; !text.empty(); ++number) {
+        for (int number = 1; !text.empty(); ++number) {
             const std::size_t end = std::min(text.find('\n'), text.size());
-            add_line(text.substr(0, end), {source.file, number}, indent, wanted, choices);
+            add_line(text.substr(0, end), {&source, number}, indent, wanted, choices);
             text.remove_prefix(std::min(text.size(), end + 1));
         }
         if (!choices.empty()) throw choices.back().place.error("this 'if' has no end", "add a line '//@ end'");
@@ -99,11 +101,15 @@ class Renderer {
     }
 
   private:
+    // A line of a text, of which the file's are counted for a message only.
     struct Place {
-        std::string file;
-        int line;
+        const Source* source;
+        std::ptrdiff_t line;
 
-        Error error(const std::string& found, const std::string& remedy) const { return Error(fmt::format("{}:{}", file, line), found, remedy); }
+        Error error(const std::string& found, const std::string& remedy) const {
+            const auto before = std::count(source->before.begin(), source->before.end(), '\n');
+            return Error(fmt::format("{}:{}", source->file, before + line), found, remedy);
+        }
     };
     // An `if` whose end has not come: whether the text around it is wanted, and that from the last
     // line `if` or `else` on.
@@ -173,7 +179,7 @@ class Renderer {
     const Holes& holes_;
     const Flags& flags_;
     std::set<std::string_view> named_holes_, named_flags_;
-    std::vector<std::pair<std::string, int>> open_;
+    std::vector<const char*> open_;  // where the texts begin that are being added
     std::string output_;
 };
 

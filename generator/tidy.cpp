@@ -63,7 +63,7 @@ Code read(std::string_view line) {
                 if (line[i] == '\\') ++i;
             continue;
         }
-        if (line.substr(i, 2) == "//") {
+        if (sign == '/' && line.substr(i, 2) == "//") {
             code.comment = i;
             break;
         }
@@ -246,11 +246,11 @@ std::size_t end_of_quote(std::string_view text, std::size_t begin) {
 // Behind the comment or white space at `begin`, a continued line's end being of the latter; `begin`
 // where there is neither.
 std::size_t end_of_gap(std::string_view text, std::size_t begin) {
-    const std::string_view two = text.substr(begin, 2);
-    if (two == "//") return std::min(text.find('\n', begin), text.size());
-    if (two == "/*") return std::min(text.find("*/", begin + 2), text.size() - 2) + 2;
-    if (two == "\\\n") return begin + 2;
-    return std::string_view(" \t\r\n").find(text[begin]) != std::string_view::npos ? begin + 1 : begin;
+    const char sign = text[begin], next = begin + 1 < text.size() ? text[begin + 1] : ' ';
+    if (sign == '/' && next == '/') return std::min(text.find('\n', begin), text.size());
+    if (sign == '/' && next == '*') return std::min(text.find("*/", begin + 2), text.size() - 2) + 2;
+    if (sign == '\\' && next == '\n') return begin + 2;
+    return sign == ' ' || sign == '\t' || sign == '\r' || sign == '\n' ? begin + 1 : begin;
 }
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -294,6 +294,7 @@ std::string tidy(std::string_view text) {
 
 std::string code_of(std::string_view text) {
     std::string code;
+    code.reserve(text.size());
     bool gap = false, directive = false, line_begins = true;
     for (std::size_t i = 0; i < text.size();) {
         if (const std::size_t end = end_of_gap(text, i); end != i) {
@@ -314,8 +315,7 @@ std::string code_of(std::string_view text) {
         gap = line_begins = false;
         const bool quote = text[i] == '"' || (text[i] == '\'' && !separates_digits(text, i));
         const std::size_t end = quote ? end_of_quote(text, i) : i + 1;
-        code += text.substr(i, end - i);
-        i = end;
+        while (i < end) code += text[i++];
     }
     return code;
 }

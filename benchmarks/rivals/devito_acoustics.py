@@ -11,7 +11,10 @@ steps; both run for as many steps, on all threads that OMP_NUM_THREADS allows, o
 
     python3 benchmarks/rivals/devito_acoustics.py --rival-only --order 4 --turn lock & ... --order 8 --turn lock & wait
 
-sets operators up side by side and measures one after the other: whoever holds the file's lock measures.
+sets operators up side by side and measures one after the other: whoever holds the file's lock measures. With
+--beside build/release/bin/hone the untuned kernel of that command takes turns with Devito, as a process of its own each time:
+its clock is that of `hone tune --evaluations 1`, and what the multiply-adds of that process reached stands beside the ratio,
+because a host that runs two virtual processors on one core shows there.
 """
 
 import argparse
@@ -19,8 +22,11 @@ import builtins
 import contextlib
 import fcntl
 import itertools
+import json
 import os
 import statistics
+import subprocess
+import tempfile
 import time
 
 os.environ.setdefault("DEVITO_LANGUAGE", "openmp")
@@ -91,6 +97,20 @@ def hone_step(session, problem: str):
     return passes, f"{kernel.configuration} ({kernel.grade})"
 
 
+def command_step(hone: str, problem: str, folder: str):
+    """Seconds of a step by the command's own clock, and the multiply-adds that its process reached, in f32."""
+    command = [hone, "tune", *problem.split(), "--device", "cpu", "--evaluations", "1", "--samples", "12", "--no-prior", "--db", folder, "--json"]
+    document = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout)
+    return document["results"][0]["record"]["step_seconds"]["median"], document["ceilings"]["fma_f32"]
+
+
+def beside(hone: str, run, problem: str, steps: int, rounds: int) -> list:
+    """Devito's and the command's seconds of a step, and the command's multiply-adds, of each round."""
+    with tempfile.TemporaryDirectory() as folder:
+        command_step(hone, problem, folder)  # compiles it
+        return [(run(steps) / steps, *command_step(hone, problem, folder)) for _ in range(rounds)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dimension", type=int, choices=(2, 3), default=3)
@@ -102,6 +122,8 @@ def main() -> None:
     parser.add_argument("--tune", type=float, default=0, metavar="SECONDS", help="for each of hone's kernels")
     parser.add_argument("--database", default=None, metavar="DIR", help="of tuned results")
     parser.add_argument("--rival-only", action="store_true", help="Devito alone, without hone's Python module")
+    parser.add_argument("--beside", default=None, metavar="HONE", help="with --rival-only: a command that takes turns with Devito")
+    parser.add_argument("--rounds", type=int, default=7, help="of these turns")
     parser.add_argument("--turn", default=None, metavar="FILE", help="measure only while holding the lock of this file")
     options = parser.parse_args()
     points = options.cells**options.dimension
@@ -127,6 +149,12 @@ def main() -> None:
             with open(options.turn or os.devnull, "w") as turn:
                 if options.turn:
                     fcntl.flock(turn, fcntl.LOCK_EX)
+                if options.beside:
+                    sides = " ".join(f"n{axis}={options.cells}" for axis in "xyz"[: options.dimension])
+                    problem = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} update={options.update} precision=f32 {sides}"
+                    for theirs, ours, rate in beside(options.beside, steps, problem, options.steps, options.rounds):
+                        print(f"{options.dimension}D {options.cells} order {order:2}: Devito {points / theirs / 1e9:.2f}, hone {points / ours / 1e9:.2f} "
+                              f"G points/s, {theirs / ours:.2f} times Devito; multiply-adds at {rate / 1e9:.0f} GFLOP/s", flush=True)
                 for _ in range(5):
                     for name, (run, levels, _) in contenders.items():
                         times[name].append(run(options.steps) / (options.steps // levels * levels))

@@ -14,23 +14,32 @@ namespace {
 // Entries have the same pointers, as all that hone's backends load: a field, places in it, and
 // words.
 constexpr const char* body = R"cpp(
-    // Item i is a line along the axis; low and high say how values continue beyond its ends: 1 even, -1 odd, 0 not at all.
-    KERNEL mirror(real* field, const long long*, real*, int first, int last, int cells, int stride, int across, int across_stride, int others_stride,
-                  int depth, int low, int high, int on_faces) {
-        const long long s = stride;
-        FOR_ITEMS(i) {
-            real* const line = field + (i % across) * (long long)across_stride + (i / across) * (long long)others_stride;
-            for (int k = 0; k < depth; ++k) {
-                // The cell that lies as far inside as this one outside; on faces, the wall itself comes first.
-                if (on_faces && k == 0) {
-                    if (low == -1) line[0] = 0;
-                    if (high == -1) line[cells * s] = 0;
-                    continue;
-                }
-                const int inside = k, outside = on_faces ? -k : -1 - k;
-                const int high_inside = on_faces ? cells - k : cells - 1 - k;
-                if (low != 0) line[outside * s] = low * line[inside * s];
-                if (high != 0) line[(cells + k) * s] = high * line[high_inside * s];
+    // Item after item of each plan: values beyond both ends of an axis. `low` and `high` say how they continue there: 1 even, -1 odd, 0 not at all.
+    // A plan of depth 0 has receivers, which hear a step.
+    KERNEL mirror(real*, const long long* plans, real*, int first, int last, int step) {
+        enum { field, items, cells, stride, across, across_stride, lines, others_stride, depth, low, high, on_faces, plan_words };
+        enum { places = cells, traces = stride };
+        FOR_ITEMS(item) {
+            const long long* plan = plans;
+            int i = item;
+            for (; i >= (int)plan[items]; plan += plan_words) i -= (int)plan[items];
+            if (plan[depth] == 0) {
+                if (step >= 0) ((real*)plan[traces])[step * plan[items] + i] = ((const real*)plan[field])[((const long long*)plan[places])[i]];
+                continue;
+            }
+            // Neighbouring items lie side by side in memory.
+            const bool along = plan[stride] == 1;
+            const int line = along ? i / (int)plan[depth] : i % (int)plan[lines], k = along ? i % (int)plan[depth] : i / (int)plan[lines];
+            real* const at = (real*)plan[field] + (line % (int)plan[across]) * plan[across_stride] + (line / (int)plan[across]) * plan[others_stride];
+            const long long s = plan[stride], n = plan[cells];
+            // The cell that lies as far inside as this one outside; on faces, the wall itself comes first.
+            if (plan[on_faces] != 0 && k == 0) {
+                if (plan[low] == -1) at[0] = 0;
+                if (plan[high] == -1) at[n * s] = 0;
+            } else {
+                const long long outside = plan[on_faces] != 0 ? -k : -1 - k, high_inside = plan[on_faces] != 0 ? n - k : n - 1 - k;
+                if (plan[low] != 0) at[outside * s] = (real)plan[low] * at[k * s];
+                if (plan[high] != 0) at[(n + k) * s] = (real)plan[high] * at[high_inside * s];
             }
         }
     }
@@ -53,8 +62,7 @@ KernelSource EdgeKernels::source(Target target, Precision precision) {
     source.text = item_kernels("Walls, a source and receivers of acoustic waves.", target, precision, body);
     source.entries = {"mirror", "inject", "record"};
     source.arrays = {{"field", Access::inout, 0, "", ""}, {"places", Access::in, 0, "", ""}, {"words", Access::inout, 0, "", ""}};
-    source.step = {
-        {.entry = "mirror", .constants = std::vector<int>(9)}, {.entry = "inject", .constants = {0}}, {.entry = "record", .constants = {0}}};
+    source.step = {{.entry = "mirror", .constants = {0}}, {.entry = "inject", .constants = {0}}, {.entry = "record", .constants = {0}}};
     return source;
 }
 
@@ -75,11 +83,31 @@ void EdgeKernels::launch(int entry, void* field, const void* places, void* words
     module_->launch(entry, item_blocks(items), {item_threads, 1, 1}, 0, stream, arguments.data());
 }
 
-void EdgeKernels::mirror(void* first, const Mirror& plan) const {
-    const std::int64_t lines = std::int64_t{plan.across} * plan.others;
-    if (lines > std::numeric_limits<int>::max()) throw Error("a wall", fmt::format("{} cells", lines), "use a smaller grid");
-    launch(mirror_, first, nullptr, nullptr, static_cast<int>(lines),
-           {plan.cells, plan.stride, plan.across, plan.across_stride, plan.others_stride, plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
+EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers) {
+    std::vector<std::int64_t> words;  // as the kernel has them
+    const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(pointer)); };
+    std::int64_t items = 0;
+    for (const Mirror& plan : all) {
+        const std::int64_t lines = std::int64_t{plan.across} * plan.others;
+        items += lines * plan.depth;
+        words.insert(words.end(), {address(plan.first), lines * plan.depth, plan.cells, plan.stride, plan.across, plan.across_stride, lines,
+                                   plan.others_stride, plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
+    }
+    if (receivers.count > 0) {
+        items += receivers.count;
+        words.insert(words.end(), {address(receivers.field), receivers.count, address(receivers.places), address(receivers.traces)});
+        words.resize(words.size() + 8);  // the rest of a plan, 0
+    }
+    if (items > std::numeric_limits<int>::max()) throw Error("walls", fmt::format("{} values beyond them", items), "use a smaller grid");
+    if (items == 0) return {};
+    Mirrors result{DeviceArray(backend, std::ssize(words) * static_cast<std::int64_t>(sizeof(std::int64_t))), static_cast<int>(items)};
+    backend.copy(result.plans.data(), words.data(), result.plans.bytes());
+    backend.synchronise();
+    return result;
+}
+
+void EdgeKernels::mirror(const Mirrors& of, int step) const {
+    if (of.items > 0) launch(mirror_, nullptr, of.plans.data(), nullptr, of.items, {step});
 }
 
 void EdgeKernels::inject(void* field, const void* places, const void* amounts, int step, Stream stream) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "runtime/backend.hpp"
 
@@ -17,11 +18,12 @@ class EdgeKernels {
     /// Throws Error with the compiler's reason when they do not compile.
     EdgeKernels(Backend& backend, Precision precision);
 
-    /// Mirrors a field at the walls at both ends of an axis.
+    /// A field that is mirrored at the walls at both ends of an axis.
     struct Mirror {
-        int cells = 0;   ///< along the axis
-        int stride = 0;  ///< words from one to the next along it
-        int across = 1;  ///< cells along the first other axis
+        void* first = nullptr;  ///< the word of cell (0, 0, 0)
+        int cells = 0;          ///< along the axis
+        int stride = 0;         ///< words from one to the next along it
+        int across = 1;         ///< cells along the first other axis
         int across_stride = 1;
         int others = 1;  ///< and along the second
         int others_stride = 1;
@@ -29,8 +31,21 @@ class EdgeKernels {
         int low = 0, high = 0;  ///< 1: even, -1: odd, 0: left as it is
         bool on_faces = false;  ///< values lie on left faces, so that one lies on each wall: there an odd field is 0
     };
-    /// `first` is the word of cell (0, 0, 0).
-    void mirror(void* first, const Mirror& plan) const;
+    /// What `record` takes, for the same launch.
+    struct Receivers {
+        const void *field = nullptr, *places = nullptr;
+        void* traces = nullptr;
+        int count = 0;
+    };
+    /// Several mirrored fields, on the device, and receivers: no one may read what another one
+    /// writes.
+    struct Mirrors {
+        DeviceArray plans;
+        int items = 0;
+    };
+    static Mirrors mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers);
+    /// All in one launch, a value beyond a wall to a thread; receivers hear a step's from 0 on.
+    void mirror(const Mirrors& of, int step = -1) const;
 
     /// field[place] += amounts[step], on the device.
     void inject(void* field, const void* places, const void* amounts, int step, Stream stream = {}) const;

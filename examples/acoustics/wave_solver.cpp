@@ -77,6 +77,8 @@ struct WaveSolver::State {
     Precision precision;
     EdgeKernels edges;
     std::map<std::string, DeviceArray> arrays;
+    enum class Mirrored { all, pressure, velocities };
+    std::map<std::pair<std::string, Mirrored>, std::vector<EdgeKernels::Mirrors>> walls;  // of a set's fields
     // There are two sets of fields, "0" and "1", and "2" for what is computed beside a pass; sweeps
     // and steps in place have one.
     std::map<std::string, BoundKernel> bound;  // "step01": from the first set to the second; in place: "step00"; sweeps: "velocity00", "pressure00"
@@ -88,7 +90,12 @@ struct WaveSolver::State {
     int edge_depth;                          // of edges, in layers that neighbours read
     std::string now = "0";                   // the set with the state before the next step
     int steps, done = 0;
-    int since_exchange = 0;  // single steps
+    struct Unheard {
+        std::string set;
+        int step;
+    };
+    std::optional<Unheard> unheard;  // a step that is done, and not yet written down
+    int since_exchange = 0;          // single steps
 
     State(Communicator* of_ranks, Backend& on, KernelLibrary& library, Model of, const WaveSettings& with, Survey what, int most_steps)
         : alone(of_ranks == nullptr ? self_communicator() : nullptr),
@@ -226,9 +233,9 @@ struct WaveSolver::State {
         for (const int from : {0, 1}) bind(pass, "pass", from, 1 - from);
     }
 
-    // Continues a field beyond the walls of one axis; `parity` of a rigid wall, a free surface has
-    // the opposite.
-    void mirror(const std::string& field, int axis, int parity, int depth, bool on_faces) const {
+    // How a field continues beyond the walls of one axis; `parity` of a rigid wall, a free surface
+    // has the opposite.
+    void add_mirror(std::vector<EdgeKernels::Mirror>& all, const std::string& field, int axis, int parity, int depth, bool on_faces) const {
         const auto at = [&](int end) {
             if (!grid.has_wall(axis, end)) return 0;
             return grid.wall(axis, end) == Wall::rigid ? parity : -parity;
@@ -237,32 +244,47 @@ struct WaveSolver::State {
         const int first = axis == 0 ? 1 : 0, second = axis == 2 ? 1 : 2;
         // A pass needs corners: beyond the walls of y what lies beyond those of x, too.
         const int around = passes() && axis == 1 ? depth : 0;
-        edges.mirror(static_cast<char*>(first_cell(field)) - around * bytes_per_word(precision),
-                     {.cells = grid.cells(axis),
-                      .stride = grid.stride(axis),
-                      .across = grid.cells(first) + 2 * around,
-                      .across_stride = grid.stride(first),
-                      .others = grid.cells(second),
-                      .others_stride = model.dimension == 2 ? 0 : grid.stride(second),
-                      .depth = depth,
-                      .low = at(0),
-                      .high = at(1),
-                      .on_faces = on_faces});
+        all.push_back({.first = static_cast<char*>(first_cell(field)) - around * bytes_per_word(precision),
+                       .cells = grid.cells(axis),
+                       .stride = grid.stride(axis),
+                       .across = grid.cells(first) + 2 * around,
+                       .across_stride = grid.stride(first),
+                       .others = grid.cells(second),
+                       .others_stride = model.dimension == 2 ? 0 : grid.stride(second),
+                       .depth = depth,
+                       .low = at(0),
+                       .high = at(1),
+                       .on_faces = on_faces});
     }
     // A velocity across a wall is odd there. Those along it a step does not need beyond it, only a
     // pass.
-    void mirror_velocities(const std::string& set) const {
+    void add_velocities(std::vector<EdgeKernels::Mirror>& all, const std::string& set, int axis) const {
         const int depth = passes() ? settings.levels * grid.grid().reach() : grid.grid().half;
-        for (int axis = 0; axis < model.dimension; ++axis)
-            for (int across = 0; across < model.dimension; ++across)
-                if (axis == across || passes())
-                    mirror(fields()[static_cast<std::size_t>(across) + 1] + set, axis, axis == across ? -1 : 1, depth, axis == across);
+        for (int across = 0; across < model.dimension; ++across)
+            if (axis == across || passes())
+                add_mirror(all, fields()[static_cast<std::size_t>(across) + 1] + set, axis, axis == across ? -1 : 1, depth, axis == across);
     }
-    void mirror_all(const std::string& set) const {
-        const int depth = is_step() ? settings.levels * grid.grid().reach() : grid.grid().half;
-        for (int axis = 0; axis < model.dimension; ++axis) mirror("p" + set, axis, 1, depth, false);
-        if (is_step()) mirror_velocities(set);
+    // What the walls of a set of fields take, in launches that follow each other: one, or for the
+    // corners of a pass one of each axis.
+    void mirror(const std::string& set, Mirrored which) {
+        auto& launches = walls[{set, which}];
+        if (launches.empty()) {
+            const int depth = is_step() ? settings.levels * grid.grid().reach() : grid.grid().half;
+            std::vector<EdgeKernels::Mirror> together;
+            for (int axis = 0; axis < model.dimension; ++axis) {
+                if (which != Mirrored::velocities) add_mirror(together, "p" + set, axis, 1, depth, false);
+                if (which != Mirrored::pressure) add_velocities(together, set, axis);
+                if (passes() || axis + 1 == model.dimension)
+                    launches.push_back(EdgeKernels::mirrors(backend, std::exchange(together, {}),
+                                                            axis == 0 || !passes() ? receivers(set, which) : EdgeKernels::Receivers{}));
+            }
+        }
+        int step = -1;
+        if (which != Mirrored::velocities && unheard && unheard->set == set) step = std::exchange(unheard, {})->step;
+        hear();
+        for (const EdgeKernels::Mirrors& launch : launches) edges.mirror(launch, step);
     }
+    void mirror_all(const std::string& set) { mirror(set, is_step() ? Mirrored::all : Mirrored::pressure); }
 
     // What the source adds to the pressures of a step that computed these layers, its own among
     // them or not.
@@ -270,10 +292,22 @@ struct WaveSolver::State {
         if (done < steps && source_layer >= first && source_layer < last)
             edges.inject(data("p" + set), source_place.data(), data("source"), done, stream);
     }
-    // Ends a step: what the receivers hear.
+    EdgeKernels::Receivers receivers(const std::string& set, Mirrored which) const {
+        if (which == Mirrored::velocities) return {};
+        return {data("p" + set), receiver_places.data(), data("traces"), static_cast<int>(own_receivers.size())};
+    }
+    // Ends a step. What the receivers hear of it the next launch at the walls writes down, or who
+    // asks.
     void finish_step(const std::string& set) {
-        if (done < steps) edges.record(data("p" + set), receiver_places.data(), data("traces"), static_cast<int>(own_receivers.size()), done);
+        hear();
+        if (done < steps) unheard = Unheard{set, done};
         ++done;
+    }
+    void hear() {
+        if (!unheard) return;
+        const auto [field, places, traces, count] = receivers(unheard->set, Mirrored::all);
+        edges.record(data("p" + unheard->set), places, traces, count, unheard->step);
+        unheard.reset();
     }
 
     // What of the state after a step neighbours read for the next one. Velocities along a layer
@@ -318,7 +352,7 @@ struct WaveSolver::State {
         if (!is_step()) {
             const CellRange faces = slab.with(more + half - 1, more + half);
             bound.at("velocity00").launch(faces.first, faces.last);
-            mirror_velocities("0");
+            mirror("0", Mirrored::velocities);
         }
         const std::string to = other();
         const auto compute = [&](std::int64_t first, std::int64_t last, Stream stream) {
@@ -489,6 +523,7 @@ void WaveSolver::begin_anew() {
             s.backend.fill(words.data(), 0, words.bytes());
         }
     s.now = "0", s.done = 0, s.since_exchange = 0;
+    s.unheard.reset();
     s.edge_depth = s.ranks.exchange_settings().depth;
     if (s.slab.is_cut()) s.prepare_exchange();
 }
@@ -556,7 +591,8 @@ std::vector<float> WaveSolver::pressure() const {
 }
 
 std::vector<std::vector<float>> WaveSolver::recording() const {
-    const State& s = *state_;
+    State& s = *state_;
+    s.hear();
     const HostArray traces = s.download("traces");
     const std::size_t count = s.own_receivers.size();
     const auto steps = static_cast<std::size_t>(std::min(s.done, s.steps));
@@ -610,6 +646,7 @@ void WaveSolver::set_state(const WaveState& state) {
     s.backend.copy(s.data("traces"), traces.data(), traces.bytes());
     s.backend.synchronise();
     s.done = state.done;
+    s.unheard.reset();
     s.since_exchange = 0;
 }
 

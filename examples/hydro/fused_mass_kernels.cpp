@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace hone::examples::hydro {
@@ -20,7 +19,7 @@ struct Plan {
     Plan(const Limits& limits, int rows) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         const int of_multiprocessor = (chunks + limits.multiprocessors - 1) / limits.multiprocessors;
-        teams = std::min(of_multiprocessor, std::getenv("HYDRO_TEAMS") ? std::atoi(std::getenv("HYDRO_TEAMS")) : most_teams);
+        teams = std::min(of_multiprocessor, most_teams);
         blocks = std::min(limits.multiprocessors, (chunks + teams - 1) / teams);
         passes = (chunks + blocks * teams - 1) / (blocks * teams);
         kept = std::min(passes, most_kept);
@@ -58,6 +57,13 @@ constexpr const char* meetings = R"cpp(
     DEVICE double sum_of_warp(double value) {
         for (int joined = 1; joined < 32; joined *= 2) value += __shfl_xor_sync(0xffffffffu, value, joined);
         return value;
+    }
+
+    // Of several numbers at once.
+    template <int count>
+    DEVICE void sum_in_warp(double (&values)[count]) {
+        for (int joined = 1; joined < 32; joined *= 2)
+            for (int i = 0; i < count; ++i) values[i] += __shfl_xor_sync(0xffffffffu, values[i], joined);
     }
 
     // The rest of a sum over a chunk's threads: of what each of its warps has.
@@ -115,7 +121,7 @@ constexpr const char* halves = R"cpp(
                 for (int c = 0; c < components; ++c) r[(long long)c * stride + row] = found[c];
                 inverse = own.inverse;
             }
-            for (int c = 0; c < components; ++c) squares[c] = sum_of_warp(squares[c]);
+            sum_in_warp(squares);
             if (lane % 32 == 0)
                 for (int c = 0; c < components; ++c) of_warp[pass % 2][team][c][warp] = squares[c];
             __syncthreads();
@@ -248,13 +254,20 @@ constexpr const char* behind_elements = R"cpp(
         }
     }
 
-    // p . w of 32 rows each, a warp's.
-    template <typename Sums>
-    DEVICE void put_dots(const double* p, int rows, int stride, int row, const double (&sum)[components], Sums dots) {
+    // p . w of 32 rows each, a warp's. All words of p are on their way before the first is wanted.
+    template <int count, typename Sums>
+    DEVICE void put_dots(const double* p, int rows, int stride, const int (&row)[count], const double (&sum)[count][components], Sums dots) {
         const int dot_chunks = (dots.rows + dot_rows - 1) / dot_rows;
-        for (int c = 0; c < components; ++c) {
-            const double product = sum_of_warp(row < rows ? multiply_add(sum[c], p[(long long)c * stride + row], 0.0) : 0.0);
-            if (threadIdx.x % 32 == 0 && row < rows) dots.put(c, dot_chunks, row / dot_rows, product);
+        double along[count][components];
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+            for (int c = 0; c < components; ++c) along[k][c] = row[k] < rows ? p[(long long)c * stride + row[k]] : 0.0;
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            for (int c = 0; c < components; ++c) along[k][c] = row[k] < rows ? multiply_add(sum[k][c], along[k][c], 0.0) : 0.0;
+            sum_in_warp(along[k]);
+            if (threadIdx.x % 32 == 0 && row[k] < rows)
+                for (int c = 0; c < components; ++c) dots.put(c, dot_chunks, row[k] / dot_rows, along[k][c]);
         }
     }
 
@@ -281,7 +294,7 @@ constexpr const char* behind_elements = R"cpp(
             const int row[1] = {row_of(pass)};
             double sum[1][components];
             gather(from, rows, row, sum);
-            put_dots(p, rows, stride, row[0], sum[0], dots);
+            put_dots(p, rows, stride, row, sum, dots);
             if (row[0] < rows)
                 for (int c = 0; c < components; ++c) w[(long long)c * stride + row[0]] = sum[0][c];
         }
@@ -290,8 +303,7 @@ constexpr const char* behind_elements = R"cpp(
 #pragma unroll
         for (int k = 0; k < kept; ++k) row[k] = row_of(first_kept + k);
         gather(from, rows, row, product);
-#pragma unroll
-        for (int k = 0; k < kept; ++k) put_dots(p, rows, stride, row[k], product[k], dots);
+        put_dots(p, rows, stride, row, product, dots);
 
         Row next;
         dots.meet([&] {
@@ -379,8 +391,7 @@ int FusedMassKernels::block_of(const Limits& limits, int rows, int row) {
 
 KernelSource FusedMassKernels::source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows) {
     KernelSource source =
-        source_of(limits, components, rows, product, rows <= (std::getenv("HYDRO_FEW") ? std::atoi(std::getenv("HYDRO_FEW")) : few_rows),
-                  product == nullptr ? behind_rows : elements_of_one_rank, "iterate");
+        source_of(limits, components, rows, product, rows <= few_rows, product == nullptr ? behind_rows : elements_of_one_rank, "iterate");
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     if (product != nullptr) {

@@ -46,10 +46,10 @@ class FusedMassKernels {
     };
 
     /// The text for a device of these limits; `product` is null by rows. Of up to `few_rows` rows
-    /// each block sums the parts of p . w up for itself, rather than wait for others' sums: two
-    /// parts for each of 1024 threads.
+    /// each block sums the parts of p . w up for itself, rather than wait for others' sums: a part
+    /// for each of 1024 threads.
     static KernelSource source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows = usual_few_rows);
-    static constexpr int usual_few_rows = 65536;
+    static constexpr int usual_few_rows = 32768;
     /// The same but for its kernels, which are the caller's, and the arguments of their one entry.
     static KernelSource source_of(const Limits& limits, int components, int rows, const KernelSource* product, bool alone, const std::string& kernels,
                                   const std::string& entry);

@@ -40,9 +40,10 @@ constexpr const char* kernels = R"cpp(
 
     // Behind it the block finds what all ranks stored before they arrived.
     DEVICE void await(const Ranks& ranks, Meeting meeting) {
-        for (int other = threadIdx.x; other < ranks.count; other += blockDim.x) {
-            while ((int)(*ranks.flag(ranks.rank, meeting, other) - (unsigned int)ranks.epoch) < 0) {
-            }
+        if (threadIdx.x == 0) {
+            for (int other = 0; other < ranks.count; ++other)
+                while ((int)(*ranks.flag(ranks.rank, meeting, other) - (unsigned int)ranks.epoch) < 0) {
+                }
             __threadfence_system();
         }
         __syncthreads();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <sstream>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -88,6 +89,9 @@ void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backen
     if (options.how.empty()) throw Error("--exchange", "it is empty", "use auto, usual, or NAME=VALUE,...");
     const bool is_asked = options.how != "auto" && options.how != "usual";
     const ExchangeSettings asked = is_asked ? exchange_settings(parsed(options.how), "--exchange") : ExchangeSettings();
+    for (const auto& [name, is_set, values] : {std::tuple("depth", asked.depth != ExchangeSettings().depth, step.space.depth),
+                                               std::tuple("every", asked.every != ExchangeSettings().every, step.space.every)})
+        if (is_set && values.empty()) throw Error("--exchange", fmt::format("{} has no {}", step.program, name), "leave it out");
     if (options.tune && is_asked) throw Error("--tune-exchange", "--exchange says what to use", "leave one of them away");
     if (ranks.size() == 1) {
         if (options.tune) fmt::print("exchange: one rank exchanges nothing; start several, or name several devices\n");
@@ -101,6 +105,8 @@ void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backen
         ranks.set_exchange_settings(exchange_settings(parsed(key), "record"));
         return;
     }
+    // What cannot be kept is not worth measuring.
+    if (ranks.rank() == 0) Database(built_in_families()).merge_into(own_records(records));
     ExchangeSpace space = step.space;
     space.messages = message_ways(ranks, backend);
     // Processors have no streams: there edges only go before their messages' arrival or not.

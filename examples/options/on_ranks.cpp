@@ -11,8 +11,22 @@
 #include "runtime/ceilings.hpp"
 #include "runtime/ranks/run_ranks.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::examples {
+namespace {
+
+// What is measured is kept in --db, which need not be there before.
+void make_records(CLI::App& app) {
+    const auto given = [&](const char* name) {
+        const CLI::Option* const option = app.get_option_no_throw(name);
+        return option != nullptr && option->count() > 0;
+    };
+    if (given("--db") && (given("--tune") || given("--tune-exchange"))) make_folders(app.get_option("--db")->as<std::string>());
+}
+
+}  // namespace
+
 int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** argv, const std::string& device,
                  const std::function<int(Communicator&)>& run) {
     return hone::run_ranks(program, [&](Communicator& ranks) {
@@ -21,6 +35,7 @@ int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** arg
         std::ostringstream silent;
         const bool first = ranks.rank() == 0;
         if (const auto code = read_command_line(app, argc, argv, first ? std::cout : silent, first ? std::cerr : silent)) return *code;
+        make_records(app);
         const auto devices = static_cast<int>(1 + std::count(device.begin(), device.end(), ','));
         if (ranks.size() > 1 || devices == 1) return run(ranks);
         int code = 0;

@@ -14,7 +14,8 @@ namespace hone::examples {
 /// several devices by commas and no launcher started it, on as many threads of this process: reads
 /// the command line into what `app` was declared with, which must be the same on all ranks, and
 /// calls `run` on each, which must not change what it shares with other threads. Help and what is
-/// wrong with options come from rank 0. Result: the exit code, of threads that of rank 0.
+/// wrong with options come from rank 0. A folder --db is made where --tune or --tune-exchange is to
+/// write to it. Result: the exit code, of threads that of rank 0.
 ///
 ///     return run_on_ranks("maxwell", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
 int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** argv, const std::string& device,

@@ -1,6 +1,6 @@
 // dg_volume: maxwell_3d, order 5, f32
 // hone emit dg_volume equation=maxwell_3d order=5 precision=f32 arithmetic=strict elements=100000 --target cuda
-//     --config form=warp_tile,basis=parity,operator=global,elements_per_block=32,nodes_per_thread=4,
+//     --config form=warp_tile,basis=parity,operator=global,parts=in_place,elements_per_block=32,nodes_per_thread=4,
 //     elements_per_thread=2,node_lanes=2,unroll=4,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 116592 operations, 2724 bytes (compulsory); this form executes 50544 operations
@@ -24,7 +24,8 @@ __device__ const short row_node[64] =
     {1, 2, 3, 4, 5, 8, 9, 10, 14, 22, 23, 24, 25, 28, 29, 37, 38, 39, 42, 47, 48, 53, 0, 7, 13, 21, 27, 32, 36, 41, 46,
     50, 52, 55, -1, -1, -1, -1, -1, -1, 6, 11, 15, 18, 20, 12, 16, 19, 17, 26, 30, 33, 35, 31, 34, 40, 43, 45, 44, 49,
     51, 54, -1, -1};
-constexpr int nodal_row = 340;  // stride between elements' fields and right-hand sides as memory has them
+// stride between elements as memory has them; how many have banks apart
+constexpr int nodal_row = 340, elements_apart = 16;
 constexpr int threads_per_block = 256, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 4;    // values per load and store of memory
@@ -32,6 +33,17 @@ constexpr int copy_width = 4;    // values per load and store of memory
 constexpr int flux_columns = 96, flux_row = 100;
 constexpr int field_columns = 60, field_row = 60;  // nodes of an element, likewise
 constexpr int factors = 10, accumulators = 6, geometry_words = dimension * dimension;
+
+// Threads that take `places` of each element of a block take first as many elements as have banks of their own: which
+// element and which place thread i has.
+__device__ __forceinline__ int element_of(int i, int places) {
+    return elements_apart == elements_per_block ? i % elements_per_block
+        : i / (elements_apart * places) * elements_apart + i % elements_apart;
+}
+
+__device__ __forceinline__ int place_of(int i, int places) {
+    return elements_apart == elements_per_block ? i / elements_per_block : i / elements_apart % places;
+}
 
 // Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
 // group; it waits for groups in the order in which it committed them.
@@ -95,8 +107,9 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
     constexpr int field_words = 11520, flux_words = 0, factor_words = 320, frames_words = 0;
     real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
+    real* const nodal = here;  // fields as memory has them, and right-hand sides
     // Right-hand sides.
-    real* const out = here;
+    real* const out = nodal;
 
     // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
     // same elements. A thread accumulates nodes_per_thread nodes of elements element, element + element_groups, ... in
@@ -109,7 +122,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     // Fields of the block's elements arrive in shared memory as they lie. No register waits for them, so that all are
     // under way together.
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)
-        copy<copy_width>(here + (i + i / words * (nodal_row - words)), q + size_t(block_first) * words + i, true);
+        copy<copy_width>(nodal + (i + i / words * (nodal_row - words)), q + size_t(block_first) * words + i, true);
     commit_copies();
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
         const real* const given = geometry + size_t(block_first + e) * geometry_words;
@@ -140,10 +153,10 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         real even[trips][fields], odd[trips][fields];
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
-            const int i = min(int(threadIdx.x) + trip * threads_per_block, parts - 1), e = i % elements_per_block,
-                part = i / elements_per_block;
+            const int i = min(int(threadIdx.x) + trip * threads_per_block, parts - 1), e = element_of(i, even_parts),
+                part = place_of(i, even_parts);
             const bool paired = part < odd_parts;
-            const real* const row = here + e * nodal_row;
+            const real* const row = nodal + e * nodal_row;
             const int first = first_node[part], second = paired ? second_node[part] : first;
             #pragma unroll
             for (int f = 0; f < fields; ++f) {
@@ -155,8 +168,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         __syncthreads();
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
-            const int i = threadIdx.x + trip * threads_per_block, e = i % elements_per_block,
-                part = i / elements_per_block;
+            const int i = threadIdx.x + trip * threads_per_block, e = element_of(i, even_parts),
+                part = place_of(i, even_parts);
             if (i >= parts) break;
             const auto put = [&](int m, const real(&value)[fields]) {
                 const real* const own = factor + (e < present ? e : 0) * factors;
@@ -280,8 +293,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         }
     __syncthreads();
     for (int i = threadIdx.x; i < elements_per_block * odd_parts; i += threads_per_block) {
-        real* const row = out + i % elements_per_block * nodal_row;
-        const int first = first_node[i / elements_per_block], second = second_node[i / elements_per_block];
+        real* const row = out + element_of(i, odd_parts) * nodal_row;
+        const int place = place_of(i, odd_parts), first = first_node[place], second = second_node[place];
         #pragma unroll
         for (int f = 0; f < fields; ++f) {
             const real even = row[f * nodes + first], odd = row[f * nodes + second];

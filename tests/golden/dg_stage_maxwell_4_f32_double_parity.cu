@@ -1,6 +1,6 @@
 // dg_stage: maxwell_3d, order 4, f32
 // hone emit dg_stage equation=maxwell_3d order=4 precision=f32 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config form=warp_tile_whole,gathers=loads,basis=double_parity,operator=shared,
+//     --target cuda --config form=warp_tile_whole,gathers=loads,basis=double_parity,operator=shared,parts=in_place,
 //     elements_per_block=16,nodes_per_thread=4,elements_per_thread=1,node_lanes=2,unroll=2,copy_width=2,min_blocks=1
 // The same text serves any number of elements.
 // per element: 76830 operations, 3700 bytes (compulsory); this form executes 24108 operations
@@ -34,7 +34,8 @@ __device__ const short padded_column[1] = {35};
 __device__ const short row_node[40] =
     {1, 2, 3, 7, 16, 0, 6, 15, 4, 8, 17, 11, 20, 25, -1, -1, 5, 9, 12, 10, 19, 14, 13, 22, 32, 27, 18, 21, 26, 34, 29,
     31, 33, 30, 24, 23, 28, -1, -1, -1};
-constexpr int nodal_row = 210;  // stride between elements' fields and right-hand sides as memory has them
+// stride between elements as memory has them; how many have banks apart
+constexpr int nodal_row = 210, elements_apart = 16;
 __device__ const FacePoint points_of_faces[face_points] =
     {{0, 6, 0}, {1, 0, 0}, {2, 1, 0}, {3, 2, 0}, {4, 3, 0}, {5, 10, 0}, {6, 7, 0}, {7, 4, 0}, {8, 5, 0}, {9, 11, 0},
     {10, 14, 0}, {11, 8, 0}, {12, 12, 0}, {13, 15, 0}, {14, 13, 0}, {0, 16, 1}, {1, 17, 1}, {2, 18, 1}, {3, 19, 1},
@@ -73,6 +74,17 @@ __device__ __forceinline__ void change_parts(real (&value)[4]) {
     value[1] = difference + reflected_difference;
     value[2] = sum - reflected_sum;
     value[3] = difference - reflected_difference;
+}
+
+// Threads that take `places` of each element of a block take first as many elements as have banks of their own: which
+// element and which place thread i has.
+__device__ __forceinline__ int element_of(int i, int places) {
+    return elements_apart == elements_per_block ? i % elements_per_block
+        : i / (elements_apart * places) * elements_apart + i % elements_apart;
+}
+
+__device__ __forceinline__ int place_of(int i, int places) {
+    return elements_apart == elements_per_block ? i / elements_per_block : i / elements_apart % places;
 }
 
 // Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
@@ -161,9 +173,10 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     // [elements_per_block][face_count][frame_words], padded
     real* const frames = here + field_words + flux_words + factor_words;
     real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]
+    real* const nodal = here;  // fields as memory has them, and right-hand sides
     real* const operators = here + field_words + flux_words + factor_words + frames_words;  // D, then LIFT
     // Right-hand sides.
-    real* const out = here;
+    real* const out = nodal;
 
     // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
     // same elements. A thread accumulates nodes_per_thread nodes of elements element, element + element_groups, ... in
@@ -231,7 +244,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     // Fields of the block's elements arrive in shared memory as they lie. No register waits for them, so that all are
     // under way together.
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)
-        copy<copy_width>(here + (i + i / words * (nodal_row - words)), q + size_t(block_first) * words + i, true);
+        copy<copy_width>(nodal + (i + i / words * (nodal_row - words)), q + size_t(block_first) * words + i, true);
     commit_copies();
     for (int i = threadIdx.x * prefetched_words; i < present * words; i += threads_per_block * prefetched_words)
         prefetch(res + size_t(block_first) * words + i);
@@ -292,7 +305,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             const size_t k = block_first + e;
             real frame[frame_words];
             load(frame, frames + e * frame_row + side * frame_words);
-            const real* const own = here + e * nodal_row + own_node;
+            const real* const own = nodal + e * nodal_row + own_node;
             constexpr int own_stride = nodes;
             if (plus < 0) {
                 // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing
@@ -339,8 +352,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
             const int i = min(int(threadIdx.x) + trip * threads_per_block, parts - 1);
-            const real* const row = here + i % elements_per_block * nodal_row;
-            const Images image = images[i / elements_per_block];
+            const real* const row = nodal + element_of(i, even_parts) * nodal_row;
+            const Images image = images[place_of(i, even_parts)];
             #pragma unroll
             for (int f = 0; f < fields; ++f) {
                 #pragma unroll
@@ -361,8 +374,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         __syncthreads();
         #pragma unroll
         for (int trip = 0; trip < trips; ++trip) {
-            const int i = threadIdx.x + trip * threads_per_block, e = i % elements_per_block,
-                place = i / elements_per_block;
+            const int i = threadIdx.x + trip * threads_per_block, e = element_of(i, even_parts),
+                place = place_of(i, even_parts);
             if (i >= parts) break;
             const auto put = [&](int kind, int m) {
                 real value[fields];
@@ -555,29 +568,28 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         }
     // Right-hand sides of a part lie at that image of its node whose number is the part's kind.
     __syncthreads();
-    for (int i = threadIdx.x; i < elements_per_block * odd_parts; i += threads_per_block) {
-        real* const row = out + i % elements_per_block * nodal_row;
-        const Images image = images[i / elements_per_block];
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) {
-            real part[4];
+    for (int i = threadIdx.x; i < elements_per_block * (odd_parts + 2 * paired_parts); i += threads_per_block) {
+        const int place = place_of(i, odd_parts + 2 * paired_parts);
+        real* const row = out + element_of(i, odd_parts + 2 * paired_parts) * nodal_row;
+        const Images image = images[place];
+        if (place < odd_parts) {
             #pragma unroll
-            for (int kind = 0; kind < 4; ++kind) part[kind] = row[f * nodes + image.node[kind]];
-            change_parts(part);
+            for (int f = 0; f < fields; ++f) {
+                real part[4];
+                #pragma unroll
+                for (int kind = 0; kind < 4; ++kind) part[kind] = row[f * nodes + image.node[kind]];
+                change_parts(part);
+                #pragma unroll
+                for (int kind = 0; kind < 4; ++kind) row[f * nodes + image.node[kind]] = part[kind];
+            }
+        } else {
+            const int first = image.node[0], second = place < odd_parts + paired_parts ? image.node[2] : image.node[1];
             #pragma unroll
-            for (int kind = 0; kind < 4; ++kind) row[f * nodes + image.node[kind]] = part[kind];
-        }
-    }
-    for (int i = threadIdx.x; i < elements_per_block * 2 * paired_parts; i += threads_per_block) {
-        real* const row = out + i % elements_per_block * nodal_row;
-        const int pair = i / elements_per_block;
-        const Images image = images[odd_parts + pair];
-        const int first = image.node[0], second = pair < paired_parts ? image.node[2] : image.node[1];
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) {
-            const real even = row[f * nodes + first], odd = row[f * nodes + second];
-            row[f * nodes + first] = even + odd;
-            row[f * nodes + second] = even - odd;
+            for (int f = 0; f < fields; ++f) {
+                const real even = row[f * nodes + first], odd = row[f * nodes + second];
+                row[f * nodes + first] = even + odd;
+                row[f * nodes + second] = even - odd;
+            }
         }
     }
     __syncthreads();

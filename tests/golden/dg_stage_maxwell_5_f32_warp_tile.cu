@@ -1,7 +1,7 @@
 // dg_stage: maxwell_3d, order 5, f32
 // hone emit dg_stage equation=maxwell_3d order=5 precision=f32 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config form=warp_tile_whole,gathers=loads,basis=nodal,operator=global,elements_per_block=16,
-//     nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4,min_blocks=1
+//     --target cuda --config form=warp_tile_whole,gathers=loads,basis=nodal,operator=global,parts=in_place,
+//     elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 180600 operations, 5812 bytes (compulsory); this form executes 125892 operations
 using real = float;

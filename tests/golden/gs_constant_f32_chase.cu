@@ -243,9 +243,14 @@ __device__ __forceinline__ int copied_words(int nx, int pitch) {
     return min((nx + 2 + sector - 1) / sector * sector, pitch);
 }
 
+// Words of so many rows, one behind the other, with the padding between them.
+__device__ __forceinline__ int words_of_rows(int rows, int row_words, int pitch) {
+    return max((rows - 1) * pitch + row_words, 0);
+}
+
 // Rows come through shared memory: while one stage is read, the other one fills.
 struct Rows {
-    real* stage;  // [stages][planes z - 1, z, z + 1, and f][rows_per_stage][row_words]
+    real* stage;  // [stages][planes z - 1, z, z + 1, and f][rows_per_stage][pitch], without the last padding
     Barrier* full;
     const real *u, *f;  // row 0 of the block's plane
     wide plane;
@@ -259,22 +264,16 @@ struct Rows {
         const int count = min(rows_per_stage, ny + 2 - y);
         if (count <= 0) return;
         turn.wait_for_row(y + count - 1);
-        const unsigned row_bytes = row_words * sizeof(real);
-        real* const to = stage + number % stages * (4 * rows_per_stage * row_words);
-        const int next_plane = rows_per_stage * row_words;
+        const unsigned bytes = words_of_rows(count, row_words, pitch) * sizeof(real);
+        const int next_plane = words_of_rows(rows_per_stage, row_words, pitch);
+        real* const to = stage + number % stages * (4 * next_plane);
         const wide at = y * wide(pitch);
         Barrier* const own = full + number % stages;
-        expect_bytes(own, 4 * count * row_bytes);
-        #pragma unroll
-        for (int row = 0; row < rows_per_stage; ++row) {
-            if (row >= count) continue;
-            real* const to_row = to + row * row_words;
-            const wide at_row = at + row * pitch;
-            copy_rows(to_row, u + at_row - plane, row_bytes, own);
-            copy_rows(to_row + next_plane, u + at_row, row_bytes, own);
-            copy_rows(to_row + 2 * next_plane, u + at_row + plane, row_bytes, own);
-            copy_rows(to_row + 3 * next_plane, f + at_row, row_bytes, own);
-        }
+        expect_bytes(own, 4 * bytes);
+        copy_rows(to, u + at - plane, bytes, own);
+        copy_rows(to + next_plane, u + at, bytes, own);
+        copy_rows(to + 2 * next_plane, u + at + plane, bytes, own);
+        copy_rows(to + 3 * next_plane, f + at, bytes, own);
     }
 
     // Row y; `second` is 1 for every second row.
@@ -283,8 +282,8 @@ struct Rows {
         constexpr int in_stage = rows_per_stage == 2 ? second : 0;
         const int number = (y - 1) / rows_per_stage;
         if (in_stage == 0) wait_for_bytes(full + number % stages, number / stages % 2);
-        const real* const from = stage + (number % stages * 4 * rows_per_stage + in_stage) * row_words + x;
-        const int next_plane = rows_per_stage * row_words;
+        const int next_plane = words_of_rows(rows_per_stage, row_words, pitch);
+        const real* const from = stage + number % stages * (4 * next_plane) + in_stage * pitch + x;
         const Row row{load(from), load(from + next_plane), load(from + 2 * next_plane), load(from + 3 * next_plane)};
         if (in_stage == rows_per_stage - 1) {
             finish_shared_reads();

@@ -1,24 +1,27 @@
 // gauss_seidel_27: constant stencil, f32
 // hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=pipeline,
-//     planes_per_slab=3,warps_per_row=5,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,min_blocks=1
+//     planes_per_slab=3,warps_per_row=5,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,
+//     min_blocks=1,max_lead=0
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int block_x = 32, block_y = 22, block_z = 1;
+constexpr int block_x = 32, block_y = 24, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 1;
 constexpr int points_per_thread = 4;  // along x
-constexpr int planes_per_slab = 3, stages = 3;
-constexpr int stages_of(int) {
-    return stages;
-}
+constexpr int planes_per_slab = 3, slab_stages = 3;
+constexpr int stages = slab_stages + 2;  // most of one kind of rows
 constexpr int pairs = points_per_thread / 2;
 constexpr int reach = 4;        // points along x that new values of a plane depend on
-constexpr int rows_behind = 0;  // stages have the same rows of all planes
 // at each end of a warp: they repeat points of the neighbouring warp
 constexpr int halo_lanes = (reach + points_per_thread - 1) / points_per_thread;
 constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;
 constexpr int earlier_planes = (planes_per_slab + 1) / 2;  // of a slab
+// Rows of the later colours of a slab stay longer, as these follow; those of the plane between slabs come later.
+constexpr int stages_of(int parity, int planes) {
+    return parity == 1 ? slab_stages + 2 : planes == planes_per_slab ? slab_stages : slab_stages > 2 ? slab_stages - 1
+        : 2;
+}
 
 // A point's stencil. s[13] is the reciprocal of the centre coefficient.
 struct Coefficients {
@@ -279,6 +282,11 @@ __device__ __forceinline__ int copied_words(int nx, int pitch) {
     return min((nx + 2 + sector - 1) / sector * sector, pitch);
 }
 
+// Words of so many rows, one behind the other, with the padding between them.
+__device__ __forceinline__ int words_of_rows(int rows, int row_words, int pitch) {
+    return max((rows - 1) * pitch + row_words, 0);
+}
+
 // Barriers that open when so many warps have arrived at them.
 __device__ __forceinline__ void prepare_arrivals(Barrier* barriers, int count, int warps) {
     for (int i = 0; i < count; ++i)
@@ -295,76 +303,79 @@ __device__ __forceinline__ void wait_for_arrivals(Barrier* barrier, unsigned pha
     wait_for_bytes(barrier, phase);
 }
 
-// Rows of so many planes, of the two beside them, and of their right-hand sides come through shared memory: while some
-// stages are read, others fill. A warp of its own starts the copies, so that no warp waits for what another one does.
-template <int planes>
+// Rows of some of the planes from `z` on, and of their right-hand sides, come through shared memory: while some stages
+// are read, others fill. They are those of the earlier colours (parity 0) with the planes outside, or of the later ones
+// (1). A warp of its own starts the copies.
+template <int planes, int parity>
 struct Rows {
-    // planes of the earlier and of the later colours
-    static constexpr int earlier = (planes + 1) / 2, later = planes / 2;
-    static constexpr int behind = planes > 1 ? rows_behind : 0;             // rows that the later ones are behind
-    static constexpr int arrays = 2 * planes + 2;                           // planes of u and of f in a stage
-    static constexpr int own_stages = stages_of(planes);
-    real* stage;  // [own_stages][arrays][2][row_words]
+    static constexpr int own = (planes + 1 - parity) / 2, outside = parity == 0 ? 2 : 0;
+    static constexpr int arrays = 2 * own + outside;  // of u and of f in a stage
+    static constexpr int own_stages = stages_of(parity, planes);
+    real* stage;  // [own_stages][arrays][2][pitch] without the last padding
     Barrier *full, *read;
+    Barrier* written;  // of planes that others follow, else none
     const real *u, *f;
     wide plane;
     int pitch, row_words, ny, nz, z;
-    Turn turn;
 
-    __device__ __forceinline__ int steps() const { return (ny + behind + 2) / 2; }
-    __device__ __forceinline__ int words_of_stage() const { return arrays * 2 * row_words; }
-    // Plane number i of the block; those beyond the grid read its boundary again.
+    __device__ __forceinline__ int array_words() const { return words_of_rows(2, row_words, pitch); }
+    __device__ __forceinline__ int words_of_stage() const { return arrays * array_words(); }
+    __device__ __forceinline__ int steps() const { return (ny + 2) / 2; }
+    // Plane number i; those beyond the grid read its boundary again.
     __device__ __forceinline__ wide at(int i, int y) const { return min(z + i, nz + 1) * plane + y * wide(pitch); }
+    // Which array of a stage has a plane of u, or of f.
+    __device__ __forceinline__ static int place(int i) { return parity == 1 ? i / 2 : i == planes ? own + 1
+        : (i + 2) / 2; }
+    __device__ __forceinline__ static int place_of_right_side(int i) { return own + outside + i / 2; }
 
-    // Starts the copies of stage number `number`: rows y and y + 1, where y is odd, up to the boundary. Right-hand
-    // sides of the later colours are those of the rows behind.
-    __device__ __forceinline__ void fill(int number) {
-        const int y = 1 + 2 * number;
-        const unsigned row_bytes = row_words * sizeof(real);
-        const int count = max(0, min(2, ny + 2 - y));
-        const int count_behind = number > 0 || behind == 0 ? min(2, ny + 2 + behind - y) : 0;
-        turn.wait_for_row(y + 1);
-        real* const to = stage + number % own_stages * words_of_stage();
-        Barrier* const own = full + number % own_stages;
-        expect_bytes(own, ((planes + 2 + earlier) * count + later * count_behind) * row_bytes);
+    // What one thread of the copying warp does: it fills all stages in turn, with rows y and y + 1, where y is odd, up
+    // to the boundary.
+    __device__ __forceinline__ void copy_all(Turn turn) const {
+        const real* from[arrays > 0 ? arrays : 1];
         #pragma unroll
-        for (int row = 0; row < 2; ++row) {
-            if (row < count) {
-                #pragma unroll
-                for (int i = 0; i < planes + 2; ++i)
-                    copy_rows(to + (2 * i + row) * row_words, u + at(i - 1, y + row), row_bytes, own);
-            }
-            #pragma unroll
-            for (int i = 0; i < planes; ++i) {
-                const int back = i % 2 == 0 ? 0 : behind;
-                if (row >= (i % 2 == 0 ? count : count_behind)) continue;
-                copy_rows(to + (2 * (planes + 2 + i) + row) * row_words, f + at(i, y - back + row), row_bytes, own);
-            }
-        }
-    }
-
-    // What one thread of the copying warp does: it fills all stages in turn. Warps have written what a stage gave
-    // before they are done with it.
-    __device__ __forceinline__ void copy_all(bool followed) {
-        for (int number = 0; number < steps() + (followed ? own_stages : 0); ++number) {
-            const int emptied = number - own_stages;
+        for (int i = parity; i < planes; i += 2)
+            from[place(i)] = u + at(i, 1), from[place_of_right_side(i)] = f + at(i, 1);
+        if (parity == 0) from[place(-1)] = u + at(-1, 1), from[place(planes)] = u + at(planes, 1);
+        for (int number = 0; number < steps(); ++number) {
+            const int y = 1 + 2 * number, emptied = number - own_stages;
+            Barrier* const here = full + number % own_stages;
             if (emptied >= 0) wait_for_arrivals(read + emptied % own_stages, emptied / own_stages % 2);
-            if (number < steps()) fill(number);
-            if (emptied >= 0 && followed) turn.finished_row(min(1 + 2 * emptied, ny));
+            real* const to = stage + number % own_stages * words_of_stage();
+            const unsigned bytes = words_of_rows(min(2, ny + 2 - y), row_words, pitch) * sizeof(real);
+            turn.wait_for_row(y + 1);
+            expect_bytes(here, arrays * bytes);
+            const wide offset = 2 * number * wide(pitch);
+            #pragma unroll
+            for (int i = 0; i < own + outside; ++i) copy_rows(to + i * array_words(), from[i] + offset, bytes, here);
+            #pragma unroll
+            for (int i = own + outside; i < arrays; ++i)
+                copy_rows(to + i * array_words(), from[i] + offset, bytes, here);
         }
     }
 
-    // For the warps that read: the stage has arrived; they are done with it.
+    // What one thread of another warp does: it says which rows are finished, and waits until everybody can see them,
+    // while the first one goes on copying.
+    __device__ __forceinline__ void publish_all(const Turn& turn) const {
+        for (int number = 0; number < steps(); ++number) {
+            const int row = min(1 + 2 * number, ny);
+            wait_for_arrivals(written + number % own_stages, number / own_stages % 2);
+            arrive(read + number % own_stages);
+            turn.finished_row(row);
+        }
+    }
+
+    // For the warps that read: the stage has arrived; they are done with it, which is to be said when what it gave is
+    // written.
     __device__ __forceinline__ const real* take(int number) const {
         wait_for_bytes(full + number % own_stages, number / own_stages % 2);
         return stage + number % own_stages * words_of_stage();
     }
-
-    // To be called when what it gave is written.
     __device__ __forceinline__ void give_back(int number) const {
         finish_shared_reads();
         __syncwarp();
-        if (threadIdx.x == 0) arrive(read + number % own_stages);
+        if (threadIdx.x != 0) return;
+        if (written != nullptr) arrive(written + number % own_stages);
+        arrive(read + number % own_stages);
     }
 };
 
@@ -406,18 +417,20 @@ __device__ __forceinline__ void arrive_for_warp(Barrier* barrier) {
     if (threadIdx.x == 0) arrive(barrier);
 }
 
-// All colours of plane number i of those that `rows` brings, by the warps that own it; planes outside (first, last]
-// keep their values. Sums of three rows are carried in registers, so that every row is read once. `makes`: for the
-// planes beside it, which follow. `follows`: what the planes beside it made.
+// All colours of plane number i of a slab, by the warps that own it; planes outside (first, last] keep their values.
+// `rows` has the plane itself. Sums of three rows are carried in registers, so that every row is read once. `makes`:
+// for the planes beside it, which follow; these have `between` their old values. `follows`: what the planes beside it
+// made.
 //
 // Why warps may write what the block reads: a row is in shared memory before anybody writes it, and nobody else writes
 // this plane.
-template <bool makes, bool follows, int planes>
+template <bool makes, bool follows, int planes, int parity>
 __device__ __forceinline__ void walk_plane(
     real* u,
     const Coefficients& s,
-    int nx, int first, int last, const Rows<planes>& rows, const FreshRows& fresh_rows, int i, int warp) {
-    const int lane = threadIdx.x, ny = rows.ny;
+    int nx, int first, int last, const Rows<planes, parity>& rows, const Rows<planes, 1>& between,
+        const FreshRows& fresh_rows, int i, int warp) {
+    const int lane = threadIdx.x, ny = rows.ny, pitch = rows.pitch;
     const int x = warp * words_per_warp + (lane - halo_lanes) * points_per_thread;
     // the row's last group; lanes beyond it read it again
     const int x_last = (nx + 1) / points_per_thread * points_per_thread;
@@ -439,18 +452,23 @@ __device__ __forceinline__ void walk_plane(
     for (int number = 0; number < rows.steps(); ++number) {
         const int y = 1 + 2 * number;
         const real* const from = rows.take(number);
+        const real* const from_between = makes ? between.take(number) : from;
         if (follows) fresh_rows.wait_for(number + 1);
-        const auto u_at =
-            [&](int plane, int row) { return load(from + (2 * (plane + 1) + row) * rows.row_words + x_read); };
-        const auto f_at = [&](int row) { return load(from + (2 * (planes + 2 + i) + row) * rows.row_words + x_read); };
-        // Of a plane beside this one: row y + 1 was made a step later than row y.
+        const auto own_at =
+            [&](int place, int row) { return load(from + place * rows.array_words() + row * pitch + x_read); };
+        const auto u_at = [&](int row) { return own_at(rows.place(i), row); };
+        const auto f_at = [&](int row) { return own_at(rows.place_of_right_side(i), row); };
+        // Of a plane beside this one: of those between the block's own old values; or new ones, of which row y + 1 was
+        // made a step later than row y.
         const auto beside_at = [&](int plane, int row) {
-            return follows ? load(fresh_rows.place(number + row, plane, row) + x_read) : u_at(plane, row);
+            if (follows) return load(fresh_rows.place(number + row, plane, row) + x_read);
+            if (!makes || plane < 0 || plane == planes) return own_at(rows.place(plane), row);
+            return load(from_between + between.place(plane) * between.array_words() + row * pitch + x_read);
         };
         const Stencils stencils{s, s, s, s};
         Group fresh, behind;  // new values of rows y and y - 1
-        walk.step({beside_at(i - 1, 0), u_at(i, 0), beside_at(i + 1, 0), f_at(0)},
-            {beside_at(i - 1, 1), u_at(i, 1), beside_at(i + 1, 1), f_at(1)}, stencils,
+        walk.step({beside_at(i - 1, 0), u_at(0), beside_at(i + 1, 0), f_at(0)},
+            {beside_at(i - 1, 1), u_at(1), beside_at(i + 1, 1), f_at(1)}, stencils,
                   x, points_of(y), points_of(y - 1), fresh, behind);
         write(y, fresh);
         write(y - 1, behind);
@@ -464,6 +482,7 @@ __device__ __forceinline__ void walk_plane(
         }
         if (follows) arrive_for_warp(fresh_rows.used + number % FreshRows::places);
         rows.give_back(number);
+        if (makes) between.give_back(number);
     }
     if (makes) {
         // The last row of the boundary, where it is an even one.
@@ -488,17 +507,21 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int units = 2 * slabs - (first_even + slabs * (planes_per_slab + 1) - 1 > last ? 1 : 0);
     int* const counters = reinterpret_cast<int*>(tickets);
     extern __shared__ __align__(128) unsigned char shared_memory[];
-    __shared__ Barrier full[2 * stages], read[2 * stages], made[FreshRows::places], used[FreshRows::places];
+    __shared__ Barrier full[3 * stages], read[3 * stages], written[slab_stages], made[FreshRows::places],
+        used[FreshRows::places];
     __shared__ int ticket;
-    const int warps_of_plane = (int(blockDim.y) - 2) / (planes_per_slab + 1);
+    constexpr int helpers = planes_per_slab > 1 ? 4 : 3;  // warps that copy, and one that says what is finished
+    const int warps_of_plane = (int(blockDim.y) - helpers) / (planes_per_slab + 1);
     if (threadIdx.x == 0 && threadIdx.y == 0) {
         ticket = take_ticket(counters);
-        prepare_arrivals(read, stages, planes_per_slab * warps_of_plane);
-        prepare_arrivals(read + stages, stages, warps_of_plane);
+        prepare_arrivals(written, slab_stages, earlier_planes * warps_of_plane);
+        prepare_arrivals(read, stages, earlier_planes * warps_of_plane + 1);
+        // the earlier colours read the later ones, too
+        prepare_arrivals(read + stages, stages, planes_per_slab * warps_of_plane);
+        prepare_arrivals(read + 2 * stages, stages, warps_of_plane);
         prepare_arrivals(made, FreshRows::places, earlier_planes * warps_of_plane);
         prepare_arrivals(used, FreshRows::places, max(planes_per_slab - earlier_planes, 1) * warps_of_plane);
-        prepare_barriers(full);
-        prepare_barriers(full + stages);
+        for (int i = 0; i < 3; ++i) prepare_barriers(full + i * stages);
     }
     __syncthreads();
     const int slab_unit = 2 * ticket, unit_between = 2 * ticket - 1;
@@ -506,33 +529,37 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int z = first_even + ticket * (planes_per_slab + 1);
     const wide plane = wide(ny + 2) * pitch;
     const int row_words = copied_words(nx, pitch);
-    real* const slab_rows = reinterpret_cast<real*>(shared_memory);
-    Rows<planes_per_slab> slab{
-        slab_rows,
-        full, read, u, f, plane, pitch, row_words, ny, nz, z,
-            Turn(counters + 1 + slab_unit, slab_unit + 1, ny, 0, units)};
-    real* const rows_between = slab_rows + stages * slab.words_of_stage();
-    Rows<1> between{
-        rows_between,
-        full + stages, read + stages, u, f, plane, pitch, row_words, ny, nz, z - 1,
-            Turn(counters + 1 + unit_between, unit_between + 1, ny, 0, units)};
-    const FreshRows fresh_rows{rows_between + stages * between.words_of_stage(), made, used, row_words};
+    const Rows<planes_per_slab, 0> earlier{
+        reinterpret_cast<real*>(shared_memory),
+        full, read, written, u, f, plane, pitch, row_words, ny, nz, z};
+    const Rows<planes_per_slab, 1> later{
+        earlier.stage + earlier.own_stages * earlier.words_of_stage(),
+        full + stages, read + stages, nullptr, u, f, plane, pitch, row_words, ny, nz, z};
+    const Rows<1, 0> below{
+        later.stage + later.own_stages * later.words_of_stage(),
+        full + 2 * stages, read + 2 * stages, nullptr, u, f, plane, pitch, row_words, ny, nz, z - 1};
+    const FreshRows fresh_rows{below.stage + below.own_stages * below.words_of_stage(), made, used, row_words};
     // By a shuffle compilers know that all lanes of a warp go the same way.
     const int warp = __shfl_sync(0xffffffff, int(threadIdx.y), 0);
     const int own_plane = warp / warps_of_plane, own_warp = warp % warps_of_plane;
-    const int copier = warp - (planes_per_slab + 1) * warps_of_plane;
-    if (copier >= 0) {
-        if (threadIdx.x == 0 && copier == 0 && has_between) between.copy_all(false);
-        // the block's last warp says what is finished
-        if (threadIdx.x == 0 && copier == 1 && has_slab) slab.copy_all(true);
+    const int helper = int(blockDim.y) - 1 - warp;
+    if (helper < helpers) {
+        if (threadIdx.x != 0) return;
+        const Turn of_slab(counters + 1 + slab_unit, slab_unit + 1, ny, 0, units);
+        if (helper == 0 && has_slab) earlier.publish_all(of_slab);
+        if (helper == 1 && has_slab) earlier.copy_all(of_slab);
+        if (helper == 2 && has_between)
+            below.copy_all(Turn(counters + 1 + unit_between, unit_between + 1, ny, 0, units));
+        if (helper == 3 && has_slab) later.copy_all(of_slab);
         return;
     }
     if (own_plane == planes_per_slab) {
-        if (has_between) walk_plane<false, false>(u, s, nx, first, last, between, fresh_rows, 0, own_warp);
+        if (has_between) walk_plane<false, false>(u, s, nx, first, last, below, Rows<1, 1>(), fresh_rows, 0, own_warp);
     } else if (has_slab) {
         if (own_plane % 2 == 0)
-            walk_plane<planes_per_slab != 1, false>(u, s, nx, first, last, slab, fresh_rows, own_plane, own_warp);
+            walk_plane<planes_per_slab != 1,
+                false>(u, s, nx, first, last, earlier, later, fresh_rows, own_plane, own_warp);
         else
-            walk_plane<false, true>(u, s, nx, first, last, slab, fresh_rows, own_plane, own_warp);
+            walk_plane<false, true>(u, s, nx, first, last, later, later, fresh_rows, own_plane, own_warp);
     }
 }

@@ -17,7 +17,6 @@ constexpr int stages_of(int planes)  // the shared memory is as large for all bl
 constexpr int stages = stages_of(1);  // most of a block
 constexpr int pairs = points_per_thread / 2;
 constexpr int reach = planes_per_slab > 1 ? 8 : 4;  // points along x that new values of a slab depend on
-constexpr int rows_behind = 2;  // by which the later colours of a slab follow the earlier ones
 // at each end of a warp: they repeat points of the neighbouring warp
 constexpr int halo_lanes = (reach + points_per_thread - 1) / points_per_thread;
 constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;
@@ -281,6 +280,11 @@ __device__ __forceinline__ int copied_words(int nx, int pitch) {
     return min((nx + 2 + sector - 1) / sector * sector, pitch);
 }
 
+// Words of so many rows, one behind the other, with the padding between them.
+__device__ __forceinline__ int words_of_rows(int rows, int row_words, int pitch) {
+    return max((rows - 1) * pitch + row_words, 0);
+}
+
 // Barriers that open when so many warps have arrived at them.
 __device__ __forceinline__ void prepare_arrivals(Barrier* barriers, int count, int warps) {
     for (int i = 0; i < count; ++i)
@@ -303,18 +307,19 @@ template <int planes>
 struct Rows {
     // planes of the earlier and of the later colours
     static constexpr int earlier = (planes + 1) / 2, later = planes / 2;
-    static constexpr int behind = planes > 1 ? rows_behind : 0;             // rows that the later ones are behind
+    static constexpr int behind = planes > 1 ? 2 : 0;                       // rows that the later ones are behind
     static constexpr int arrays = 2 * planes + 2;                           // planes of u and of f in a stage
     static constexpr int own_stages = stages_of(planes);
-    real* stage;  // [own_stages][arrays][2][row_words]
+    real* stage;  // [own_stages][arrays][2][pitch] without the last padding
     Barrier *full, *read;
     const real *u, *f;
     wide plane;
     int pitch, row_words, ny, nz, z;
     Turn turn;
 
+    __device__ __forceinline__ int array_words() const { return words_of_rows(2, row_words, pitch); }
     __device__ __forceinline__ int steps() const { return (ny + behind + 2) / 2; }
-    __device__ __forceinline__ int words_of_stage() const { return arrays * 2 * row_words; }
+    __device__ __forceinline__ int words_of_stage() const { return arrays * array_words(); }
     // Plane number i of the block; those beyond the grid read its boundary again.
     __device__ __forceinline__ wide at(int i, int y) const { return min(z + i, nz + 1) * plane + y * wide(pitch); }
 
@@ -322,26 +327,25 @@ struct Rows {
     // sides of the later colours are those of the rows behind.
     __device__ __forceinline__ void fill(int number) {
         const int y = 1 + 2 * number;
-        const unsigned row_bytes = row_words * sizeof(real);
         const int count = max(0, min(2, ny + 2 - y));
-        const int count_behind = number > 0 || behind == 0 ? min(2, ny + 2 + behind - y) : 0;
+        const int count_behind = number > 0 ? min(2, ny + 2 + behind - y) : 0;
+        const unsigned bytes = words_of_rows(count, row_words, pitch) * sizeof(real);
+        const unsigned bytes_behind = behind == 0 ? bytes
+            : words_of_rows(count_behind, row_words, pitch) * sizeof(real);
         turn.wait_for_row(y + 1);
         real* const to = stage + number % own_stages * words_of_stage();
         Barrier* const own = full + number % own_stages;
-        expect_bytes(own, ((planes + 2 + earlier) * count + later * count_behind) * row_bytes);
-        #pragma unroll
-        for (int row = 0; row < 2; ++row) {
-            if (row < count) {
-                #pragma unroll
-                for (int i = 0; i < planes + 2; ++i)
-                    copy_rows(to + (2 * i + row) * row_words, u + at(i - 1, y + row), row_bytes, own);
-            }
+        expect_bytes(own, (planes + 2 + earlier) * bytes + later * bytes_behind);
+        if (bytes > 0) {
             #pragma unroll
-            for (int i = 0; i < planes; ++i) {
-                const int back = i % 2 == 0 ? 0 : behind;
-                if (row >= (i % 2 == 0 ? count : count_behind)) continue;
-                copy_rows(to + (2 * (planes + 2 + i) + row) * row_words, f + at(i, y - back + row), row_bytes, own);
-            }
+            for (int i = 0; i < planes + 2; ++i) copy_rows(to + i * array_words(), u + at(i - 1, y), bytes, own);
+        }
+        #pragma unroll
+        for (int i = 0; i < planes; ++i) {
+            const int back = i % 2 == 0 ? 0 : behind;
+            const unsigned bytes_of_plane = i % 2 == 0 ? bytes : bytes_behind;
+            if (bytes_of_plane == 0) continue;
+            copy_rows(to + (planes + 2 + i) * array_words(), f + at(i, y - back), bytes_of_plane, own);
         }
     }
 
@@ -422,9 +426,10 @@ __device__ __forceinline__ void walk_slab(
     for (int number = 0; number < rows.steps(); ++number) {
         const int y = 1 + 2 * number;
         const real* const from = rows.take(number);
-        const auto u_at = [&](int i, int row) { return load(from + (2 * (i + 1) + row) * rows.row_words + x_read); };
+        const auto u_at =
+            [&](int i, int row) { return load(from + (i + 1) * rows.array_words() + row * pitch + x_read); };
         const auto f_at =
-            [&](int i, int row) { return load(from + (2 * (planes + 2 + i) + row) * rows.row_words + x_read); };
+            [&](int i, int row) { return load(from + (planes + 2 + i) * rows.array_words() + row * pitch + x_read); };
         Group fresh[planes], behind[planes];  // new values of the steps' odd and even rows
         if (y <= ny + 1) {
             #pragma unroll

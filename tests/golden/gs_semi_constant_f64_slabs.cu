@@ -17,7 +17,6 @@ constexpr int stages_of(int planes)  // the shared memory is as large for all bl
 constexpr int stages = stages_of(1);  // most of a block
 constexpr int pairs = points_per_thread / 2;
 constexpr int reach = planes_per_slab > 1 ? 8 : 4;  // points along x that new values of a slab depend on
-constexpr int rows_behind = 2;  // by which the later colours of a slab follow the earlier ones
 // at each end of a warp: they repeat points of the neighbouring warp
 constexpr int halo_lanes = (reach + points_per_thread - 1) / points_per_thread;
 constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;
@@ -221,6 +220,11 @@ __device__ __forceinline__ int copied_words(int nx, int pitch) {
     return min((nx + 2 + sector - 1) / sector * sector, pitch);
 }
 
+// Words of so many rows, one behind the other, with the padding between them.
+__device__ __forceinline__ int words_of_rows(int rows, int row_words, int pitch) {
+    return max((rows - 1) * pitch + row_words, 0);
+}
+
 // Barriers that open when so many warps have arrived at them.
 __device__ __forceinline__ void prepare_arrivals(Barrier* barriers, int count, int warps) {
     for (int i = 0; i < count; ++i)
@@ -255,10 +259,11 @@ template <int planes>
 struct Rows {
     // planes of the earlier and of the later colours
     static constexpr int earlier = (planes + 1) / 2, later = planes / 2;
-    static constexpr int behind = planes > 1 ? rows_behind : 0;             // rows that the later ones are behind
+    static constexpr int behind = planes > 1 ? 2 : 0;                       // rows that the later ones are behind
     static constexpr int arrays = 2 * planes + 2;                           // planes of u and of f in a stage
     static constexpr int own_stages = stages_of(planes);
-    // [own_stages], each of rows [arrays][2][row_words] and of stencils [planes][stencil_rows][stencil_words]
+    // [own_stages], each of rows [arrays][2][pitch] without the last padding and of stencils
+    // [planes][stencil_rows][stencil_words]
     real* stage;
     const real* stencil;
     Barrier *full, *read;
@@ -267,8 +272,9 @@ struct Rows {
     int pitch, row_words, ny, nz, z;
     Turn turn;
 
+    __device__ __forceinline__ int array_words() const { return words_of_rows(2, row_words, pitch); }
     __device__ __forceinline__ int steps() const { return (ny + behind + 2) / 2; }
-    __device__ __forceinline__ int words_of_stage() const { return arrays * 2 * row_words
+    __device__ __forceinline__ int words_of_stage() const { return arrays * array_words()
         + planes * (stencil_rows * stencil_words); }
     // Stencils of plane number i of the block: place of row 0.
     __device__ __forceinline__ const real* stencils(int i) const {
@@ -287,45 +293,43 @@ struct Rows {
     // on that side, unused.
     __device__ __forceinline__ Coefficients stencil_of(const real* from, int i, int y, int row) const {
         const int there = min(max(row, 1), ny) - (row_of(i, y) - 1);
-        return Coefficients{from + arrays * 2 * row_words + (i * stencil_rows + there) * stencil_words};
+        return Coefficients{from + arrays * array_words() + (i * stencil_rows + there) * stencil_words};
     }
 
     // Starts the copies of stage number `number`: rows y and y + 1, where y is odd, up to the boundary. Right-hand
     // sides of the later colours are those of the rows behind.
     __device__ __forceinline__ void fill(int number) {
         const int y = 1 + 2 * number;
-        const unsigned row_bytes = row_words * sizeof(real);
         const int count = max(0, min(2, ny + 2 - y));
-        const int count_behind = number > 0 || behind == 0 ? min(2, ny + 2 + behind - y) : 0;
+        const int count_behind = number > 0 ? min(2, ny + 2 + behind - y) : 0;
+        const unsigned bytes = words_of_rows(count, row_words, pitch) * sizeof(real);
+        const unsigned bytes_behind = behind == 0 ? bytes
+            : words_of_rows(count_behind, row_words, pitch) * sizeof(real);
         turn.wait_for_row(y + 1);
         real* const to = stage + number % own_stages * words_of_stage();
         Barrier* const own = full + number % own_stages;
         unsigned stencil_bytes = 0;
         #pragma unroll
         for (int i = 0; i < planes; ++i) stencil_bytes += rows_of_stencils(i, y) * (stencil_words * sizeof(real));
-        expect_bytes(own, ((planes + 2 + earlier) * count + later * count_behind) * row_bytes + stencil_bytes);
+        expect_bytes(own, (planes + 2 + earlier) * bytes + later * bytes_behind + stencil_bytes);
         #pragma unroll
         for (int i = 0; i < planes; ++i) {
             const int from = first_stencil(i, y), rows = rows_of_stencils(i, y);
-            real* const place = to + arrays * 2 * row_words
+            real* const place = to + arrays * array_words()
                 + (i * stencil_rows + from - (row_of(i, y) - 1)) * stencil_words;
             if (rows > 0)
                 copy_rows(place, stencils(i) + from * stencil_words, rows * (stencil_words * sizeof(real)), own);
         }
-        #pragma unroll
-        for (int row = 0; row < 2; ++row) {
-            if (row < count) {
-                #pragma unroll
-                for (int i = 0; i < planes + 2; ++i)
-                    copy_rows(to + (2 * i + row) * row_words, u + at(i - 1, y + row), row_bytes, own);
-            }
+        if (bytes > 0) {
             #pragma unroll
-            for (int i = 0; i < planes; ++i) {
-                const int back = i % 2 == 0 ? 0 : behind;
-                if (row >= (i % 2 == 0 ? count : count_behind)) continue;
-                copy_rows_once(to + (2 * (planes + 2 + i) + row) * row_words, f + at(i, y - back + row), row_bytes,
-                    own);
-            }
+            for (int i = 0; i < planes + 2; ++i) copy_rows(to + i * array_words(), u + at(i - 1, y), bytes, own);
+        }
+        #pragma unroll
+        for (int i = 0; i < planes; ++i) {
+            const int back = i % 2 == 0 ? 0 : behind;
+            const unsigned bytes_of_plane = i % 2 == 0 ? bytes : bytes_behind;
+            if (bytes_of_plane == 0) continue;
+            copy_rows_once(to + (planes + 2 + i) * array_words(), f + at(i, y - back), bytes_of_plane, own);
         }
     }
 
@@ -407,9 +411,10 @@ __device__ __forceinline__ void walk_slab(
     for (int number = 0; number < rows.steps(); ++number) {
         const int y = 1 + 2 * number;
         const real* const from = rows.take(number);
-        const auto u_at = [&](int i, int row) { return load(from + (2 * (i + 1) + row) * rows.row_words + x_read); };
+        const auto u_at =
+            [&](int i, int row) { return load(from + (i + 1) * rows.array_words() + row * pitch + x_read); };
         const auto f_at =
-            [&](int i, int row) { return load(from + (2 * (planes + 2 + i) + row) * rows.row_words + x_read); };
+            [&](int i, int row) { return load(from + (planes + 2 + i) * rows.array_words() + row * pitch + x_read); };
         const auto s_at = [&](int i, int row) { return rows.stencil_of(from, i, y, row); };
         Group fresh[planes], behind[planes];  // new values of the steps' odd and even rows
         if (y <= ny + 1) {

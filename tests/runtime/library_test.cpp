@@ -167,7 +167,7 @@ TEST_P(Library, NamesAnArrayThatIsNullMisalignedOrOverlapsAnother) {
     EXPECT_NE(refusal(nullptr).find("array 1 (y) of axpy"), std::string::npos) << refusal(nullptr);
     EXPECT_NE(refusal(nullptr).find("null"), std::string::npos) << refusal(nullptr);
     EXPECT_NE(refusal(static_cast<char*>(arrays[1]) + 1).find("array 1 (y)"), std::string::npos);
-    EXPECT_NE(refusal(arrays[0]).find("array 1 (y) of axpy n=100: it overlaps array 0 (x)"), std::string::npos) << refusal(arrays[0]);
+    EXPECT_NE(refusal(arrays[0]).find("it overlaps array 0 (x), and one of them is written"), std::string::npos) << refusal(arrays[0]);
     EXPECT_NE(refusal(static_cast<char*>(arrays[0]) + 16).find("it overlaps array 0 (x)"), std::string::npos) << "in part";
     const bool cuda = backend().device().fingerprint.target == Target::cuda;
     EXPECT_EQ(refusal(static_cast<char*>(arrays[1]) + sizeof(float)).find("no multiple of 16 bytes") != std::string::npos, cuda) << "vectors";

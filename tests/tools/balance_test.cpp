@@ -67,6 +67,9 @@ TEST(BalanceCommand, RefusesWrongWordsBeforeItStarts) {
         EXPECT_EQ(answer.code, Exit::wrong_input) << rest << answer.error;
         EXPECT_THAT(answer.error, HasSubstr(expected)) << rest;
     }
+    const Answer nowhere = answer_to("balance " + problem + " --devices cpu,cpu --db /proc/absent/db");
+    EXPECT_EQ(nowhere.code, Exit::wrong_input);
+    EXPECT_THAT(nowhere.error, testing::StartsWith("hone: /proc/absent: the folder cannot be made"));
 }
 
 }  // namespace

@@ -237,7 +237,6 @@ Exit find_balance(const Settings& settings, Console& console) {
     const Problem problem = problem_of(settings.problem, families);
     const auto [first_name, second_name] = two_devices(settings.devices);
     const auto folder = database_folder(settings.database);
-    // A folder that is not there yet is made at the end.
     const Database database = settings.database.empty() ? known_records(families, {}, [](const auto&) {}) : Database::load(folder, families);
     DiskCache cache(DiskCache::default_folder());
     Side first(first_name, cache, database, families);
@@ -246,6 +245,9 @@ Exit find_balance(const Settings& settings, Console& console) {
     const bool known = share.grade == Grade::exact && settings.config.empty() && settings.partner_config.empty() && !settings.fresh;
     first.make_kernel(problem, settings.config, known ? &share.config : nullptr);
     second.make_kernel(problem, settings.partner_config, known ? &share.partner_config : nullptr);
+
+    // What cannot be kept is not worth measuring.
+    Database(families).merge_into(folder);
 
     const InterruptGuard interrupt;
     BalanceSettings balancing;

@@ -230,10 +230,11 @@ double WorkerEvaluator::energy_seconds(bool finalist) const {
 }
 
 /// The search tells candidates apart by a few per cent, the finals by less: of steps that take
-/// milliseconds it takes fewer samples, and on processors, whose compilers wait meanwhile, fewer of
-/// those that are behind by a quarter.
+/// milliseconds it takes fewer samples. On processors, whose compilers wait meanwhile, it takes
+/// fewer still, and gives up candidates that are behind by a quarter.
 SamplingRule WorkerEvaluator::search_sampling() const {
-    constexpr double enough_seconds = 0.05, hopeless_on_cpu = 1.25;
+    constexpr double hopeless_on_cpu = 1.25;
+    const double enough_seconds = on_cpu() ? 0.03 : 0.05;
     SamplingRule rule = sampling_;
     if (on_cpu()) rule.hopeless = std::min(rule.hopeless, hopeless_on_cpu);
     if (yardstick_ && rule.period > rule.fewest)

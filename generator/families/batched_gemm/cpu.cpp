@@ -213,9 +213,9 @@ Tunable lanes(const Shape& shape) {
 }
 
 // What runs untuned: vectors as wide as the processor has them, and as many sums as registers hold
-// beside the operands. Where C has more rows, its tiles are the taller the fewer values it is a sum
-// of: most of the time goes into its words, which memory takes the faster the longer they lie one
-// behind the other.
+// beside the operands. Where a product has more words of C than of its left factor, its tiles are
+// the taller the fewer values a word is a sum of: memory takes the words of C the faster the longer
+// they lie one behind the other.
 std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, const std::vector<Value>& columns) {
     const Factors of(shape);
     const int widest = limits.vector_bytes / shape.bytes();
@@ -223,11 +223,11 @@ std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, cons
     while (lanes < widest && lanes < of.m) lanes *= 2;
     const int vectors = pieces(of.m, lanes);
     const int registers = vector_registers(limits);
-    constexpr int most_vectors = 4, enough_sums = 8, short_k = 16, shortest_k = 4, long_k = 128;
-    constexpr std::int64_t second_cache = std::int64_t{1} << 19;  // a part of it, in bytes
-    const bool high = vectors > most_vectors && !of.side_by_side;
-    const int along_m = !high ? (vectors <= most_vectors ? vectors : 3) : shape.k > shortest_k && shape.k <= long_k ? most_vectors : 3;
-    const int sums = !high || shape.k > long_k ? 3 * registers / 4 : shape.k > shortest_k ? registers / 2 : along_m;
+    constexpr int most_vectors = 4, many_vectors = 3, enough_sums = 8, short_k = 16, shortest_k = 4;
+    const bool tall = vectors > most_vectors && !of.side_by_side && shape.k < of.n;
+    const bool one_column = vectors > most_vectors && !of.side_by_side && shape.k <= shortest_k;
+    const int along_m = vectors <= most_vectors ? vectors : tall && !one_column ? most_vectors : many_vectors;
+    const int sums = one_column ? along_m : tall ? registers / 2 : 3 * registers / 4;
     std::int64_t along_n = 1;
     for (const Value& value : columns)
         if (const auto several = std::get<std::int64_t>(value); several * along_m <= sums && (of.side_by_side || along_n < of.n)) along_n = several;
@@ -238,14 +238,13 @@ std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, cons
     // than would hide the asking.
     constexpr int foreseen = 512, few = 8;
     const std::int64_t prefetch = shape.words_of_each() > foreseen && along_m * along_n >= few ? 1 : 0;
-    const bool stays = std::int64_t{of.m} * shape.k * shape.bytes() <= second_cache;
     return {{"lanes", lanes},
             {"vectors_per_tile", along_m},
             {"columns_per_tile", along_n},
             {"unroll", partial_sums > 1 ? 1 : 2},
             {"partial_sums", partial_sums},
             {"prefetch", prefetch},
-            {"next_tile", high && along_n < of.n && stays ? "m" : "n"}};
+            {"next_tile", (tall || one_column) && along_n < of.n ? "m" : "n"}};
 }
 
 FormSpace row_form(const Shape& shape, const Limits& limits) {

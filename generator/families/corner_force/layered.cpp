@@ -12,8 +12,6 @@
 namespace hone::inline v0_1::corner {
 namespace {
 
-constexpr int warp = 32;
-
 // Whether each point sums up its row of nodes for itself.
 bool sums_directly(const Plan& plan) {
     return plan.config.has("derivatives", "direct");
@@ -29,6 +27,11 @@ bool has_parity(const Plan& plan) {
     return plan.config.has("axis_sums", "parity");
 }
 
+// Zones from those at work to those whose data the second cache is asked for; 0: none.
+std::int64_t fetched_ahead(const Plan& plan) {
+    return integer_or(plan.config, "fetch_ahead", 0);
+}
+
 // Teams of threads along the second axis of a solid, one thread for each line of nodes.
 int lines_at_once(const Plan& plan) {
     return plan.team() / (plan.splits() * plan.shape.nodes_along);
@@ -39,12 +42,6 @@ int lines_at_once(const Plan& plan) {
 bool deals_tables(const Plan& plan, int fields) {
     const auto rounds = [&](int numbers) { return (numbers + lines_at_once(plan) - 1) / lines_at_once(plan); };
     return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
-}
-
-// Whether warps have whole teams, or teams whole warps, so that a team's largest number is that of
-// its warps.
-bool within_warps(const Plan& plan) {
-    return plan.team() % warp == 0 || warp % plan.team() == 0;
 }
 
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
@@ -58,7 +55,6 @@ struct LayeredLayout {
     int node_pitch, energy_pitch, point_pitch;       // of rows
     int layer_pitch;                                 // of a layer's nodes
     int derived, made;                               // numbers at a point: from nodes, and for them
-    int rates;                                       // of a zone, whose largest bounds the time step
     int slot;                                        // of a number at all points of the layers
     bool folded;                                     // points of a row are exchanged, so that columns lie in different banks
     bool several;                                    // passes over layers, whose sums are added up
@@ -97,7 +93,6 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     folded = p <= banks && banks % p == 0;
     point_pitch = folded ? p : p + 1;
     slot = rows * point_pitch;
-    rates = within_warps(plan) ? std::max(1, plan.team() / warp) : p;
     several = layers < p;
     across_words = std::max(fields, shape.physics() ? d : 0) * d * rows * node_pitch;
     derived = fields * d + (shape.physics() ? 1 : 0);
@@ -127,7 +122,7 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
                layout.point_pitch, layout.layer_pitch);
     std::string others;
     if (has_parity(plan)) others += fmt::format(", derived = {}, made_numbers = {}", layout.derived, layout.made);
-    if (plan.shape.physics()) others += fmt::format(", rates_of_team = {}", layout.rates);
+    if (fetched_ahead(plan) > 0) others += fmt::format(", fetched_ahead = {}", fetched_ahead(plan));
     block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {}{};", layout.slot, layout.across_words,
                layout.point_words, layout.table_words, layout.zone_pitch, others);
     const int node_teams = plan.team() / layout.layer_nodes;
@@ -189,8 +184,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
                 {"lines_by_table", deals_tables(plan, layout.fields)},
                 {"mirrored", has_parity(plan) && !layout.several},
-                {"by_warps", shape.physics() && within_warps(plan)},
-                {"by_lanes", shape.physics() && !within_warps(plan)},
+                {"fetches_ahead", fetched_ahead(plan) > 0},
+                {"stress_comes", !shape.physics()},
                 {"several_rows", layout.several && !solid},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros, copied);
@@ -244,6 +239,11 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                             words({"loads", "async"}), Value("loads")});
         safe.push_back({"point_data", "loads"});
         read.emplace_back("point_data");
+    }
+    if (limits.architecture >= 90) {
+        tunables.push_back({"fetch_ahead", "zones from those at work to those whose data the second cache is asked for meanwhile; 0: none",
+                            numbers({0, 32, 64, 128, 256, 1024, 4096}), Value(std::int64_t{0})});
+        safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
     return {.space = {.name = "layered",
                       .help = "points, forces and work in one launch, layer by layer of points, at any order",

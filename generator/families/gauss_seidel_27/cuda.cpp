@@ -57,7 +57,7 @@ Block constants(const Plan& plan) {
         block.line("constexpr int lead = {};  // rows that planes of the earlier colours may be ahead of those beside them", plan.lead);
     if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
     if (plan.slabs() || plan.pipeline())
-        block.line("constexpr int planes_per_slab = {}, {} = {};", plan.planes_per_slab, plan.slabs() ? "slab_stages" : "stages", plan.stages);
+        block.line("constexpr int planes_per_slab = {}, slab_stages = {};", plan.planes_per_slab, plan.stages);
     else if (plan.bulk())
         block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
@@ -196,6 +196,7 @@ std::string slabs_text(const Plan& plan, const Block& head) {
                {"kept_reads", false},
                {"copied_stencil", plan.copied_stencil},
                {"streaming_copies", plan.streaming_copies}}};
+    if (plan.pipeline()) text.flags.emplace_back("paced_slabs", plan.lead > 0);
     add_groups(text, plan);
     add_coefficients(text, plan);
     text.holes.emplace_back("stencil_of_block", plan.copied_stencil ? Block().line("const real* const s = stencil;") : stencil_of_block(plan));

@@ -95,8 +95,8 @@ Tunable stages(std::vector<std::int64_t> values) {
     return {"stages", "of bulk copies that are on their way or read", numbers(std::move(values)), Value(2)};
 }
 Tunable max_lead(std::vector<std::int64_t> values) {
-    return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0),
-            "lead"};
+    return {"max_lead", "rows that planes of the earlier colours may be ahead of those beside them, or slabs of those beside; 0: as they like",
+            numbers(std::move(values)), Value(0), "lead"};
 }
 Tunable planes_per_slab(std::vector<std::int64_t> values) {
     return {"planes_per_slab", "planes that a block takes together, from one of the earlier colours to another", numbers(std::move(values))};
@@ -393,7 +393,7 @@ FormSpace pipeline_form(const Grid& grid) {
     return {.name = "pipeline",
             .help = "slabs of planes and the planes between them, each plane with warps of its own; new rows go on through shared memory",
             .tunables = {planes_per_slab({1, 3, 5}), warps_per_row({2, 3, 4, 5, 6, 8, 10}), points_per_thread({2, 4}), stages({2, 3, 4, 6}),
-                         cache_hint(), stencil_in({place}), min_blocks({1, 2, 3})},
+                         cache_hint(), stencil_in({place}), min_blocks({1, 2, 3}), max_lead({0, 8, 16, 32})},
             .constraints = {aligned_pairs(grid),
                             rows_in_block(grid, [grid](const Config& config) { return pipeline_warps(grid, config.integer("points_per_thread")); })},
             .safe = {{"planes_per_slab", 1},
@@ -402,7 +402,8 @@ FormSpace pipeline_form(const Grid& grid) {
                      {"stages", 2},
                      {"cache_hint", "plain"},
                      {"stencil_in", place},
-                     {"min_blocks", 1}}};
+                     {"min_blocks", 1},
+                     {"max_lead", 0}}};
 }
 
 // What both forms on processors have, behind their own.
@@ -469,17 +470,23 @@ std::int64_t copied_words(const Grid& grid) {
     return std::min((grid.nx + 2 + sector - 1) / sector * sector, grid.pitch);
 }
 
-// Bytes of a stage that has rows of so many planes, as in the kernels.
-std::int64_t stage_bytes(const Grid& grid, const Choice& choice, std::int64_t planes) {
+// Words of so many rows, one behind the other, without the padding behind the last one.
+std::int64_t words_of_rows(const Grid& grid, std::int64_t rows) {
+    return (rows - 1) * grid.pitch + copied_words(grid);
+}
+
+// Bytes of a stage that has two rows of so many arrays, and stencils of so many planes, as in the
+// kernels.
+std::int64_t stage_bytes(const Grid& grid, const Choice& choice, std::int64_t arrays, std::int64_t planes) {
     constexpr std::int64_t rows = 2, stencil_rows = 4;
     const std::int64_t stencils = choice.copied_stencil ? planes * stencil_rows * row_stencil_words : 0;
-    return ((2 * planes + 2) * rows * copied_words(grid) + stencils) * bytes_per_word(grid.precision);
+    return (arrays * words_of_rows(grid, rows) + stencils) * bytes_per_word(grid.precision);
 }
 
 }  // namespace
 
 std::int64_t slab_shared_bytes(const Grid& grid, const Choice& choice) {
-    return choice.stages * stage_bytes(grid, choice, choice.planes_per_slab);
+    return choice.stages * stage_bytes(grid, choice, 2 * choice.planes_per_slab + 2, choice.planes_per_slab);
 }
 
 std::int64_t pipeline_warps(const Grid& grid, std::int64_t points_per_thread) {
@@ -490,15 +497,17 @@ std::int64_t pipeline_warps(const Grid& grid, std::int64_t points_per_thread) {
 }
 
 std::int64_t pipeline_block_warps(std::int64_t warps_per_plane, std::int64_t planes_per_slab) {
-    constexpr std::int64_t copying = 2;
-    return (planes_per_slab + 1) * warps_per_plane + copying;
+    return (planes_per_slab + 1) * warps_per_plane + (planes_per_slab > 1 ? 4 : 3);  // with those that copy or say what is finished
 }
 
+// As in the kernel: stages of the earlier colours with the planes outside, of the later ones, of
+// the plane below, and new rows of the earlier colours.
 std::int64_t pipeline_shared_bytes(const Grid& grid, const Choice& choice) {
-    constexpr std::int64_t places = 3, rows = 2;  // of new rows of the earlier colours, as in the kernel
-    const std::int64_t fresh_words = places * rows * ((choice.planes_per_slab + 1) / 2) * copied_words(grid);
-    return choice.stages * (stage_bytes(grid, choice, choice.planes_per_slab) + stage_bytes(grid, choice, 1)) +
-           fresh_words * bytes_per_word(grid.precision);
+    constexpr std::int64_t places = 3, rows = 2;
+    const std::int64_t earlier = (choice.planes_per_slab + 1) / 2, later = choice.planes_per_slab / 2;
+    const std::int64_t below_stages = choice.planes_per_slab == 1 ? choice.stages : std::max<std::int64_t>(choice.stages - 1, 2);
+    return choice.stages * stage_bytes(grid, choice, 2 * earlier + 2, earlier) + (choice.stages + 2) * stage_bytes(grid, choice, 2 * later, later) +
+           below_stages * stage_bytes(grid, choice, 4, 1) + places * rows * earlier * copied_words(grid) * bytes_per_word(grid.precision);
 }
 
 int staged_rows(const std::string& staging) {
@@ -544,9 +553,10 @@ std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice) {
         constexpr std::int64_t groups = 2 * 18 * 32;  // two rows of a warp, each with all that couples it with the planes beside
         return walking_warps(grid, choice.points_per_thread, choice.staging) * groups * choice.points_per_thread * word;
     }
+    if (staged_rows(choice.staging) == 0) return 0;
     constexpr std::int64_t planes = 4;                                                                      // three of u and one of f
     const std::int64_t stencils = choice.copied_stencil ? (2 * choice.stages + 4) * row_stencil_words : 0;  // as in the kernel
-    return (choice.stages * planes * staged_rows(choice.staging) * copied_words(grid) + stencils) * word;
+    return (choice.stages * planes * words_of_rows(grid, staged_rows(choice.staging)) + stencils) * word;
 }
 
 }  // namespace hone::inline v0_1::gauss_seidel

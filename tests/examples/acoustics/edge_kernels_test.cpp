@@ -63,8 +63,27 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
             std::vector<double> field(layers * plane);
             for (double& word : field) word = static_cast<double>(random());
             const std::vector<double> original = field;
-            launch(0, field.data() + before * stride, nullptr, nullptr, across * layers,
-                   {plan.cells, stride, across, 1, plane, plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
+            // In the same launch two lines of another field, along its fast axis.
+            std::vector<double> rows(40);
+            for (double& word : rows) word = static_cast<double>(random());
+            const std::vector<double> rows_before = rows;
+            const Line other{7, 3, -1, 1, !plan.on_faces};
+            // And receivers.
+            std::vector<double> heard(20), traces(21, -1);
+            for (double& word : heard) word = static_cast<double>(random());
+            const std::vector<long long> places{3, 19, 3, 0, 7, 8, 9};
+            const EdgeKernels::Mirrors all = EdgeKernels::mirrors(
+                *backend,
+                {{field.data() + before * stride, plan.cells, stride, across, 1, layers, plane, plan.depth, plan.low, plan.high, plan.on_faces},
+                 {rows.data() + before, other.cells, 1, 2, 20, 1, 0, other.depth, other.low, other.high, other.on_faces}},
+                {heard.data(), places.data(), traces.data(), 7});
+            launch(0, nullptr, static_cast<const long long*>(all.plans.data()), nullptr, all.items, {1});
+            for (std::size_t n = 0; n < traces.size(); ++n)
+                EXPECT_EQ(traces[n], n < 7 || n >= 14 ? -1 : heard[static_cast<std::size_t>(places[n - 7])]) << n;
+            for (std::ptrdiff_t row : {0, 20})
+                EXPECT_EQ(std::vector<double>(rows.begin() + row, rows.begin() + row + 20),
+                          continued({rows_before.begin() + row, rows_before.begin() + row + 20}, before, other))
+                    << to_string(target);
             for (int layer = 0; layer < layers; ++layer)
                 for (int x = 0; x < stride; ++x) {
                     std::vector<double> line, found;

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 
 #include "generator/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hone::examples::on_ranks_test {
 namespace {
@@ -21,7 +23,11 @@ Ran ran(std::vector<std::string> words, int bad_rank = -1) {
     std::mutex mutex;
     std::string devices = "one";
     CLI::App app;
+    std::string records;
+    bool tunes = false;
     app.add_option("--device", devices);
+    app.add_option("--db", records);
+    app.add_flag("--tune-exchange", tunes);
     words.insert(words.begin(), "program");
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -41,6 +47,15 @@ TEST(RunOnRanks, TakesAThreadForEachDevice) {
     const Ran several = ran({"--device", "a,b,c"});
     EXPECT_EQ(several.code, 7);
     EXPECT_EQ(several.sizes, (std::map<int, int>{{0, 3}, {1, 3}, {2, 3}}));
+}
+
+TEST(RunOnRanks, MakesTheFolderThatTuningWritesTo) {
+    const test::TemporaryFolder folder;
+    const std::string records = (folder.path() / "new" / "records").string();
+    EXPECT_EQ(ran({"--db", records}).code, 7);
+    EXPECT_FALSE(std::filesystem::exists(records));
+    EXPECT_EQ(ran({"--db", records, "--tune-exchange"}).code, 7);
+    EXPECT_TRUE(std::filesystem::is_directory(records));
 }
 
 TEST(RunOnRanks, EndsWithWhatIsWrong) {

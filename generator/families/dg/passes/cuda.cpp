@@ -23,28 +23,24 @@ bool scaled(const Plan& plan, const Pass& pass) {
 // A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold
 // copy_width of them.
 void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set<std::string>& flags) {
-    const bool fields_here = flags.contains("fields_here"), residual_here = flags.contains("residual_ahead");
+    const bool fields_here = flags.contains("fields_here"), residual_here = flags.contains("residual_ahead"), helpers = flags.contains("helpers");
     const char* const part = flags.contains("block_copies") ? ", whole, there" : "";
-    holes.emplace_back("residual", Block().line("load(residual, {} + i{});", residual_here ? "here" : "res + base", residual_here ? "" : part));
-    holes.emplace_back("field", Block().line("load(field, {}{});", fields_here ? "here + (i + i / words * (row - words))" : "q + base + i",
-                                             fields_here ? "" : part));
-    holes.emplace_back("before", Block().line("load(before, rhs + base + i{});", part));
-    holes.emplace_back("load_ahead", Block().line("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
-    holes.emplace_back("load_fields_ahead", Block().line("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
-    holes.emplace_back("store_residual", Block().line("store(res + base + i, residual{});", part));
-    holes.emplace_back("store_sum", Block().line("store(rhs + base + i, total{});", part));
-    holes.emplace_back("scale",
-                       Block().line("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
-                                    plan.shape.what->second_group * plan.shape.nodes));
+    const char* const of_memory = residual_here || helpers ? "" : part;
+    const auto put = [&](const char* name, const std::string& line) { holes.emplace_back(name, Block().text(line)); };
+    put("residual", fmt::format("load(residual, {} + i{});", helpers ? "brought" : residual_here ? "here" : "res + base", of_memory));
+    put("field", fields_here ? "load(field, here + (i + i / words * (row - words)));" : fmt::format("load(field, q + base + i{});", part));
+    put("before", fmt::format("load(before, {} + i{});", helpers ? "brought" : "rhs + base", helpers ? "" : part));
+    put("load_ahead", fmt::format("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
+    put("load_fields_ahead", fmt::format("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
+    put("store_residual", fmt::format("store(res + base + i, residual{});", part));
+    put("store_field", fmt::format("store({} + base + i, field{});", plan.into, part));
+    put("store_sum", fmt::format("store(rhs + base + i, total{});", part));
+    put("scale", fmt::format("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
+                             plan.shape.what->second_group * plan.shape.nodes));
     std::string sum = !pass.from_rhs ? "total[j]" : pass.sums() ? "(before[j] + total[j])" : "before[j]";
     if (scaled(plan, pass)) sum += " * scale";
-    Block words;
-    if (pass.update)
-        words.line("residual[j] = a * residual[j] + dt * {};", sum);
-    else
-        words.line("{}[j] = {};", pass.sums() ? "total" : "before", sum);
-    holes.emplace_back("new_words", words);
-    holes.emplace_back("store_field", Block().line("store({} + base + i, field{});", plan.into, part));
+    put("new_words", pass.update ? fmt::format("residual[j] = a * residual[j] + dt * {};", sum)
+                                 : fmt::format("{}[j] = {};", pass.sums() ? "total" : "before", sum));
 }
 
 // Elements and threads of a block, and values per copy, of a launch.
@@ -91,6 +87,9 @@ constexpr std::array way_flags{"tile",
                                "fields_ahead",
                                "fields_copied",
                                "block_copies",
+                               "parts_apart",
+                               "helpers",
+                               "parts_in_place",
                                "parts_in_code",
                                "asks_early",
                                "shared_operator",
@@ -112,7 +111,7 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 
 // Flags of the file around the passes, of which one has `used`.
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
-    Flags flags{{"copies_past_registers", used.contains("fields_here")},
+    Flags flags{{"copies_past_registers", used.contains("fields_here") || used.contains("helpers")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
                 {"prefetches", used.contains("prefetches")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
@@ -121,6 +120,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"changes_parts", used.contains("double_parity") || used.contains("parts_in_code")},
                 {"packed_points", used.contains("packed_points")},
                 {"block_copies", used.contains("block_copies")},
+                {"by_parity", used.contains("by_parity")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);

@@ -36,10 +36,13 @@ struct ImmediateLayout {
     int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
     int flux_groups;     ///< elements whose points the threads of a block work on side by side
     int geometry_words;  ///< of an element
+    int brought_words;   ///< likewise, by helpers
     int copies;          ///< of `copy_width` words that a thread makes to write what a block writes to an array
 
     ImmediateLayout(const Shape& shape, const Config& config);
     int threads() const { return 2 * node_parts * elements_per_block; }
+    /// Whether threads without right-hand sides bring what these update into shared memory.
+    bool helpers() const { return by_parts && node_parts > 1; }
     std::int64_t shared_words(const Parts& parts) const;
 };
 
@@ -215,12 +218,13 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
     if (plan.any(&Pass::surface)) {
         const int columns = layout.by_parts ? 2 * layout.face_row : layout.flux_row;
         block.line("__device__ const real LIFT[{}][nodes] = {{", layout.by_parts ? "2 * face_row" : "flux_row");
-        block.append(column_lines(shape,
-                                  layout.by_parts     ? lift_of_parts(shape, layout.face_row)
-                                  : layout.amplitudes ? lift_face_by_face(shape, layout.face_row)
-                                                      : lift(shape),
-                                  columns));
-        block.text("};");
+        block
+            .append(column_lines(shape,
+                                 layout.by_parts     ? lift_of_parts(shape, layout.face_row)
+                                 : layout.amplitudes ? lift_face_by_face(shape, layout.face_row)
+                                                     : lift(shape),
+                                 columns))
+            .text("};");
     }
     return block;
 }
@@ -233,10 +237,6 @@ Block part_tables(const Plan& plan) {
     std::vector<std::string> images;
     for (const auto& orbit : parity.orbits) images.push_back(fmt::format("{{{}}}", fmt::join(orbit, ", ")));
     Block block;
-    block.line("constexpr int even_parts = {}, outputs_of_half = {};  // nodes that stand for their images under two reflections", parity.count(0),
-               most_outputs(shape));
-    block.line("__device__ const short images[even_parts][4] = {{{}}};", fmt::join(images, ", "));
-    if (!plan.any(&Pass::surface)) return block;
     std::vector<int> places(static_cast<std::size_t>(shape.face_points()));
     for (int face = 0; face < shape.faces; ++face) {
         int place = 0;
@@ -247,8 +247,11 @@ Block part_tables(const Plan& plan) {
     std::array<std::vector<int>, 2> changes;
     for (const int pair : {0, 1})
         for (const KeptPart& part : kept_parts(shape)) changes.at(static_cast<std::size_t>(pair)).push_back(part.kind >> (1 - pair) & 1);
-    block.line("constexpr int odd_points = {}, rows_together = {};  // of a face, and of LIFT", faces.odd(), rows_of_lift(shape));
-    block.line("__device__ const short place_of_point[face_points] = {{{}}};", fmt::join(places, ", "));
+    // Nodes that stand for their images under two reflections; of a face; rows of LIFT.
+    block.line("constexpr int even_parts = {}, outputs_of_half = {}, odd_points = {}, rows_together = {};", parity.count(0), most_outputs(shape),
+               faces.odd(), rows_of_lift(shape));
+    block.line("__device__ const short images[even_parts][4] = {{{}}}, place_of_point[face_points] = {{{}}};", fmt::join(images, ", "),
+               fmt::join(places, ", "));
     return block.line("__device__ const bool changes_sign[2][nodes] = {{{{{}}}, {{{}}}}};", fmt::join(changes[0], ", "), fmt::join(changes[1], ", "));
 }
 
@@ -372,7 +375,7 @@ template <typename Text>
 Block of_thread(const Shape& shape, const ImmediateLayout& layout, Text text) {
     const std::vector<Half> halves = halves_of(shape);
     Block block;
-    for (int part = 0; part < layout.node_parts; ++part) {
+    for (int part = 0; part < (layout.by_parts ? 1 : layout.node_parts); ++part) {
         const Nodes nodes = nodes_of(shape, layout, part);
         Block own = halves.size() > 1 ? either(text(halves[0], nodes), text(halves[1], nodes)) : text(halves[0], nodes);
         if (layout.node_parts == 1) return own;
@@ -397,7 +400,8 @@ ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
       copy_width(number(config, "copy_width")),
       in_flight(number(config, "points_in_flight")),
       node_parts(number(config, "node_parts")),
-      nodes_per_part(round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
+      nodes_per_part(config.has("basis", "double_parity") ? shape.nodes
+                                                          : round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
       row(odd_vectors(shape.words(), copy_width)),
       amplitudes(config.has("lift", "amplitudes")),
       by_parts(config.has("basis", "double_parity")),
@@ -406,12 +410,13 @@ ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
       result_row(odd_vectors(std::max(shape.words(), (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row), shape.vector_width())),
       flux_groups(threads() / shape.face_points()),
       geometry_words(shape.geometry_words()),
+      brought_words(helpers() ? shape.words() : 0),
       copies((elements_per_block * shape.words() / copy_width + threads() - 1) / threads()) {
 }
 
 std::int64_t ImmediateLayout::shared_words(const Parts& parts) const {
     const std::int64_t fields = parts.volume ? elements_per_block * (row + geometry_words) + 4 : 0;
-    return fields + static_cast<std::int64_t>(elements_per_block) * result_row;
+    return fields + static_cast<std::int64_t>(elements_per_block) * (result_row + brought_words);
 }
 
 // Pairs of node and column that Dr, and likewise Ds and Dt, and LIFT are applied to: coefficients
@@ -442,10 +447,10 @@ bool immediate_applies(const Shape& shape, const std::vector<Pass>& passes, cons
 
 std::optional<std::string> layout_violation(const Shape& shape, const Config& config) {
     const ImmediateLayout layout(shape, config);
-    if ((layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
+    if (!layout.by_parts && (layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
         return fmt::format("nothing is left for one of {} parts of the nodes", layout.node_parts);
     if (layout.by_parts && !layout.amplitudes) return "parts are for amplitudes";
-    if (layout.by_parts && layout.node_parts > 1) return "a thread that has parts of all kinds has all nodes";
+    if (layout.by_parts && layout.node_parts > 2) return "a thread that has parts of all kinds has all nodes";
     if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
     const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
     if (layout.in_flight <= std::max(points, 4)) return std::nullopt;
@@ -454,7 +459,9 @@ std::optional<std::string> layout_violation(const Shape& shape, const Config& co
 
 FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
     FormSpace form;
-    Tunable parts{"node_parts", "parts that an element's nodes are cut into: a thread has one half of the right-hand sides at one part",
+    Tunable parts{"node_parts",
+                  "parts that an element's nodes are cut into: a thread has one half of the right-hand sides at one part; with double_parity, where "
+                  "a thread has all nodes, 2 are as many threads more, which bring what right-hand sides are added to",
                   numbers({1, 2, 4})};
     parts.former_name = "nodes_per_thread";
     Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6})};
@@ -561,7 +568,8 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     // What right-hand sides are added to, a part of which each thread has in registers before it
     // makes them.
     if (layout.by_parts) {
-        if (pass.update || pass.from_rhs) text.flags.insert("prefetches");  // sums of all nodes leave no registers
+        // Sums of all nodes leave no registers.
+        if (pass.update || pass.from_rhs) text.flags.insert(layout.helpers() ? "helpers" : "prefetches");
     } else if (pass.update || pass.from_rhs) {
         text.flags.insert("ahead");
         if (!pass.update) text.flags.insert("rhs_ahead");

@@ -145,7 +145,8 @@ Block mma_constants(const Plan& plan) {
     if (tasks.amplitudes && !tasks.by_parity) block.append(field_width_constant(plan.shape, tasks.operands));
     if (tasks.amplitudes) block.append(frame_constants(plan.shape, tasks.operands));
     if (tasks.by_parity)
-        block.append(points_in_flight(plan.shape, tasks.elements_per_block, tasks.threads())).append(nodal_row_constant(tasks.operands));
+        block.append(points_in_flight(plan.shape, tasks.elements_per_block, tasks.threads()))
+            .append(nodal_row_constant(plan.shape, tasks.operands, tasks.elements_per_block));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
 }
@@ -272,7 +273,7 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
         if (pass.update && held <= most_held_ahead) text.flags.insert("ahead");
         if (pass.update && 2 * held <= most_held_ahead) text.flags.insert("fields_ahead");
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
-        text.flags.insert({"by_parity", "packed_points", tasks.double_parity ? "double_parity" : "single_parity"});
+        text.flags.insert({"by_parity", "parts_in_place", "packed_points", tasks.double_parity ? "double_parity" : "single_parity"});
         if (tasks.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         text.flags.erase("transforms_behind_fluxes");
     }

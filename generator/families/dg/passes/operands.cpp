@@ -11,23 +11,16 @@ namespace hone::inline v0_1::dg {
 namespace {
 
 // Fields of node m, from `value` into shared memory.
-Block transform(const Algebra& algebra, const char* into = "here") {
+Block transform(const Algebra& algebra) {
     Block block;
     if (algebra.transforms()) {
         block.text("const real* const own = factor + (e < present ? e : 0) * factors;");
         block.append(name_factors(algebra));
     }
     for (std::size_t f = 0; f < algebra.transform.size(); ++f)
-        block.line("{}[({} * elements_per_block + e) * field_row + m] = {};", into, f,
+        block.line("here[({} * elements_per_block + e) * field_row + m] = {};", f,
                    expression(algebra.transform[f], "", [](int i) { return fmt::format("value[{}]", i); }));
     return block;
-}
-
-// The fields that are transformed by themselves: those of either curl. Parts under two reflections
-// are made of a group at a time, so that threads have equal shares.
-const Algebra& group_algebra(const Plan& plan) {
-    if (!plan.shape.maxwell()) return plan.own_algebra();
-    return one_curl(plan.config.has("algebra", "cartesian") ? "cartesian" : "covariant");
 }
 
 // Where Fscale stands behind the directions of a face: its normal, or two tangents.
@@ -231,10 +224,7 @@ Block double_part_constants(const Plan& plan, const PartTiles& tiles) {
     block.line("constexpr int even_rows = {}, mixed_rows = {}, odd_rows = {}, even_columns = {}, mixed_columns = {}, odd_columns = {};",
                tiles.even_rows, tiles.mixed_rows, tiles.odd_rows, tiles.even_columns, tiles.mixed_columns, tiles.odd_columns);
     block.line("__device__ const Images images[even_parts] = {{{}}};", images);
-    if (plan.any(&Pass::volume)) {
-        block.append(padding("padded_columns", "padded_column", padded));
-        block.line("constexpr int field_groups = {};  // that are transformed each by itself", plan.shape.fields / group_algebra(plan).field_count());
-    }
+    if (plan.any(&Pass::volume)) block.append(padding("padded_columns", "padded_column", padded));
     return block.append(node_table("row_node", rows));
 }
 
@@ -339,9 +329,11 @@ Block operand_constants(const Plan& plan, const Operands& operands) {
                       plan.own_algebra().accumulators);
 }
 
-Block nodal_row_constant(const Operands& operands) {
-    return Block().line("constexpr int nodal_row = {};  // stride between elements' fields and right-hand sides as memory has them",
-                        operands.nodal_row);
+Block nodal_row_constant(const Shape& shape, const Operands& operands, int elements) {
+    // Rows of two odd words or copies: 16 of f32 or 8 of f64 lie in as many banks.
+    return Block().line(
+        "constexpr int nodal_row = {}, elements_apart = {};  // stride between elements as memory has them; how many have banks apart",
+        operands.nodal_row, std::min(elements, 4 * shape.vector_width()));
 }
 
 Block field_width_constant(const Shape& shape, const Operands& operands) {
@@ -390,7 +382,6 @@ PassText operand_text(const Plan& plan, const Pass& pass, bool traces) {
     if (algebra.transforms()) text.flags.insert(traces ? "transforms_behind_fluxes" : "waits_for_factors");
     text.holes.emplace_back("element_factors", element_factors(algebra, "own"));
     text.holes.emplace_back("transform", transform(algebra));
-    if (plan.config.has("basis", "double_parity")) text.holes.emplace_back("transform_group", transform(group_algebra(plan), "of_group"));
     return text;
 }
 

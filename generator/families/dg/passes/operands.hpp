@@ -177,8 +177,9 @@ Block frame_constants(const Shape& shape, const Operands& operands);
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column);
 /// Constants of the rows, and of the volume part.
 Block operand_constants(const Plan& plan, const Operands& operands);
-/// Stride between elements where nodal values lie as in memory.
-Block nodal_row_constant(const Operands& operands);
+/// Stride between elements where nodal values lie as in memory, and how many of a block's
+/// `elements` are in different banks.
+Block nodal_row_constant(const Shape& shape, const Operands& operands, int elements);
 /// For the piece dg/passes/gather.cu: values per copy of a field.
 Block field_width_constant(const Shape& shape, const Operands& operands);
 /// Products of the volume part in registers, `coefficient` the index of node r in d[along], of all

@@ -21,7 +21,7 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, double_parity, by_parity, shared_operator;
+    bool neighbours_copied, double_parity, by_parity, parts_apart, shared_operator;
     PartTiles part_tiles;
     int even_lift_columns = 0, odd_lift_columns = 0;
     DoubleFaceColumns face_columns;
@@ -39,6 +39,7 @@ struct WarpTile {
           neighbours_copied(config.has("gathers", "copies")),
           double_parity(config.has("basis", "double_parity")),
           by_parity(double_parity || config.has("basis", "parity")),
+          parts_apart(config.has("parts", "apart")),
           shared_operator(config.has("operator", "shared")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
@@ -89,6 +90,8 @@ struct WarpTile {
         const int row = parts.volume ? shape.fields * operands.field_row : operands.nodal_row;
         return round_up(elements_per_block * row, shape.vector_width());
     }
+    /// Words of the fields as memory has them, where parts of them lie apart.
+    int nodal_words() const { return parts_apart ? round_up(elements_per_block * operands.nodal_row, 4) : 0; }
     int flux_words(const Shape& shape, const Parts& parts) const {
         if (!parts.surface) return 0;
         const int amplitudes = amplitudes_of(shape) * operands.flux_row;
@@ -107,7 +110,15 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
-    if (tile.shared_operator && !tile.by_parity) return "even and odd parts of an operator are small enough for shared memory";
+    return std::nullopt;
+}
+
+std::optional<std::string> parts_violation(const Config& config) {
+    const bool apart = config.has("parts", "apart");
+    if (apart && config.has("gathers", "copies")) return "right-hand sides have the place of neighbours' values";
+    if (!config.has("basis", "nodal")) return std::nullopt;
+    if (apart) return "there are no parts of nodal values";
+    if (config.has("operator", "shared")) return "even and odd parts of an operator are small enough for shared memory";
     return std::nullopt;
 }
 
@@ -137,6 +148,11 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     form.tunables.push_back(
         {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
     form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
+    if (has_volume(passes)) {
+        form.tunables.push_back({"parts", "where parts of fields lie: in the fields' place, or apart from them, with fewer barriers",
+                                 words({"in_place", "apart"}), Value("in_place")});
+        form.safe.push_back({"parts", "in_place"});
+    }
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
     copies.values = wide_copies(shape);
@@ -152,7 +168,11 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis", "operator"}}};
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis"}},
+                        {"parts", parts_violation, {"basis", "operator"}}};
+    std::vector<std::string>& reads = form.constraints.back().reads;
+    if (has_volume(passes)) reads.emplace_back("parts");
+    if (fuses_all(passes)) reads.emplace_back("gathers");
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
@@ -174,7 +194,7 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     needs.threads = tile.threads();
     needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
                                           factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
-                                          (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
+                                          tile.nodal_words() + 4 + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     constexpr int points_in_flight = 4;
@@ -198,7 +218,7 @@ Block warp_tile_constants(const Plan& plan) {
     if (plan.any(&Pass::volume) && !tile.by_parity) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity)
         block.append(tile.double_parity ? double_part_constants(plan, tile.part_tiles) : part_constants(plan, tile.part_tiles))
-            .append(nodal_row_constant(tile.operands));
+            .append(nodal_row_constant(shape, tile.operands, tile.elements_per_block));
     if (tile.by_parity && plan.any(&Pass::surface))
         block
             .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
@@ -253,7 +273,10 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     Block block;
     const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
     const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
-    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {};", field_words, flux_words, factors, frames);
+    const std::string operators =
+        tile.parts_apart ? fmt::format(", operator_words = {}", round_up(static_cast<int>(tile.operator_words(plan.shape, parts)), 4)) : "";
+    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {}{};", field_words, flux_words, factors, frames,
+               operators);
     if (!tile.shared_operator) return block;
     return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
                       tile.operator_words(plan.shape, {.volume = pass.volume}), tile.operator_words(plan.shape, {.surface = pass.surface}));
@@ -278,7 +301,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (!copies_fields) return text;
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
-        text.flags.insert("by_parity");
+        text.flags.insert({"by_parity", tile.parts_apart ? "parts_apart" : "parts_in_place"});
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});

@@ -439,7 +439,7 @@ TEST(CornerForceSpace, TranslatesConfigurationsOfFormerTimes) {
     };
     const char* const solid = "dimension=3 order=2 zones=1";
     EXPECT_EQ(cuda(solid, "layered", "fused", "projector", 4),
-              "form=layered,zones_per_block=2,layers=4,derivatives=staged,min_blocks=2,axis_sums=plain,point_data=loads");
+              "form=layered,zones_per_block=2,layers=4,derivatives=staged,min_blocks=2,axis_sums=plain,point_data=loads,fetch_ahead=0");
     EXPECT_EQ(cuda(solid, "whole", "fused", "jacobi", 2),
               "form=whole,decomposition=jacobi,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
     EXPECT_EQ(cuda(solid, "force", "stored", "closed", 2),

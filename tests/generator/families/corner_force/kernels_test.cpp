@@ -99,6 +99,8 @@ TEST_F(CornerForceKernels, SumsByParityEqualTheReferenceInTheEmulator) {
     expect_emulated("dimension=2 order=2 zones=7", "form=layered,zones_per_block=4,layers=4,axis_sums=parity");
     expect_emulated("dimension=2 order=3 precision=f32 zones=5", "form=layered,zones_per_block=2,layers=2,axis_sums=parity");
     expect_emulated("dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=4,derivatives=direct,axis_sums=parity,point_data=async");
+    expect_emulated("dimension=2 order=2 zones=300", "form=layered,zones_per_block=8,layers=4,fetch_ahead=256");
+    expect_emulated("result=energy dimension=2 order=1 zones=300", "form=layered,zones_per_block=16,layers=1,fetch_ahead=256");
     expect_emulated("dimension=3 order=3 zones=1", "form=layered,zones_per_block=1,layers=6,axis_sums=parity");
     expect_emulated("dimension=3 order=6 zones=1", "form=layered,zones_per_block=1,layers=1,axis_sums=parity");
     expect_emulated("result=points dimension=3 order=4 zones=1", "form=layered,zones_per_block=1,layers=2,axis_sums=parity");

@@ -84,10 +84,46 @@ inline void bulk_copies_on_host(std::string& text) {
 )");
 }
 
+/// Barriers at which warps arrive, of a kernel whose copies a warp of its own starts: the warps that
+/// have arrived and, behind 16 bits, those that are awaited, and behind 32 the phases that are over.
+inline void arrivals_on_host(std::string& text) {
+    replace_body(text, "void prepare_arrivals(", R"(    for (int i = 0; i < count; ++i) barriers[i] = static_cast<Barrier>(warps) << 16;
+)");
+    replace_body(text, "void arrive(", R"(    const Barrier awaited = *barrier >> 16 & 0xffff;
+    if ((++*barrier & 0xffff) == awaited) *barrier = ((*barrier >> 32) + 1) << 32 | awaited << 16;
+)");
+    replace_body(text, "void wait_for_arrivals(", R"(    for (int turn = 0; (*barrier >> 32) % 2 == phase; ++turn) {
+        if (turn > 100000) cuda_on_host::stop("a warp does not arrive");
+        __syncwarp(1u << cuda_on_host::current->lane);
+    }
+)");
+    replace_body(text, "void wait_for_warps(", R"(    for (int turn = 0; __shfl_sync(0xffffffffu, int((*barrier >> 32) % 2 == phase), 0) != 0; ++turn)
+        if (turn > 100000) cuda_on_host::stop("some warps do not arrive");
+)");
+}
+
+/// The piece device/copies.cu/bulk of such a kernel: phases are counted alike. The threads of a warp go
+/// on together.
+inline void phases_on_host(std::string& text) {
+    replace_body(text, "void copy_rows(",
+                 R"(    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0) cuda_on_host::stop("a bulk copy is not aligned");
+    std::memcpy(to, from, bytes);
+    *full -= bytes;
+    if (static_cast<unsigned>(*full) == 0) *full += 1ull << 32;
+)");
+    replace_body(text, "void wait_for_bytes(", R"(    for (int turn = 0; __shfl_sync(0xffffffffu, int((*full >> 32) % 2 == phase), 0) != 0; ++turn)
+        if (turn > 100000) cuda_on_host::stop("a stage does not get the bytes that it expects");
+)");
+}
+
 /// What the pieces of templates/device say in PTX, written out in C++ for the emulator.
 inline void device_on_host(std::string& text) {
     copies_on_host(text);
     bulk_copies_on_host(text);
+    if (text.find("void arrive(") != std::string::npos) {
+        arrivals_on_host(text);
+        phases_on_host(text);
+    }
     replace_body(text, "unsigned long long kept_reads(", "    return 0;\n");
     replace_body(text, "void put_layer(", "    *to = layer;\n");
     replace_body(text, "int layer_at(", "    return *from;\n");

@@ -9,37 +9,6 @@
 
 namespace hone::test {
 
-/// Barriers at which warps arrive, of a kernel whose copies a warp of its own starts: the warps that
-/// have arrived and, behind 16 bits, those that are awaited, and behind 32 the phases that are over.
-inline void arrivals_on_host(std::string& text) {
-    replace_body(text, "void prepare_arrivals(", R"(    for (int i = 0; i < count; ++i) barriers[i] = static_cast<Barrier>(warps) << 16;
-)");
-    replace_body(text, "void arrive(", R"(    const Barrier awaited = *barrier >> 16 & 0xffff;
-    if ((++*barrier & 0xffff) == awaited) *barrier = ((*barrier >> 32) + 1) << 32 | awaited << 16;
-)");
-    replace_body(text, "void wait_for_arrivals(", R"(    for (int turn = 0; (*barrier >> 32) % 2 == phase; ++turn) {
-        if (turn > 100000) cuda_on_host::stop("a warp does not arrive");
-        __syncwarp(1u << cuda_on_host::current->lane);
-    }
-)");
-    replace_body(text, "void wait_for_warps(", R"(    for (int turn = 0; __shfl_sync(0xffffffffu, int((*barrier >> 32) % 2 == phase), 0) != 0; ++turn)
-        if (turn > 100000) cuda_on_host::stop("some warps do not arrive");
-)");
-}
-
-/// The same of what the piece device/copies.cu/bulk says. The threads of a warp go on together.
-inline void phases_on_host(std::string& text) {
-    replace_body(text, "void copy_rows(",
-                 R"(    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0) cuda_on_host::stop("a bulk copy is not aligned");
-    std::memcpy(to, from, bytes);
-    *full -= bytes;
-    if (static_cast<unsigned>(*full) == 0) *full += 1ull << 32;
-)");
-    replace_body(text, "void wait_for_bytes(", R"(    for (int turn = 0; __shfl_sync(0xffffffffu, int((*full >> 32) % 2 == phase), 0) != 0; ++turn)
-        if (turn > 100000) cuda_on_host::stop("a stage does not get the bytes that it expects");
-)");
-}
-
 /// gauss_seidel_27 with its inline PTX written out in C++, for the emulator. Blocks run one after
 /// another in the order of their tickets, so that whoever waits has no need to.
 inline Family turns_on_host(const Family& family) {
@@ -57,16 +26,9 @@ inline Family turns_on_host(const Family& family) {
 )");
         replace_body(source.text, "void admit_bulk_copies(", "");
         replace_body(source.text, "void copy_rows_once(", "    copy_rows(to, from, bytes, full);\n");
-        arrivals_on_host(source.text);
         return source;
     };
-    result = device_on_host(result);
-    result.kernel = [kernel = result.kernel](const Problem& problem, const Config& config, const Limits& limits) {
-        KernelSource source = kernel(problem, config, limits);
-        if (source.text.find("void arrive(") != std::string::npos) phases_on_host(source.text);
-        return source;
-    };
-    return result;
+    return device_on_host(result);
 }
 
 /// An emulated source whose blocks run at the same time, as processes that share the arrays and

@@ -120,7 +120,8 @@ TEST_F(DgStageKernels, AmplitudesInTheCodeEqualTheReferenceInTheEmulator) {
 // All kinds of parts of a node's images: orders 2 and 3 have those that a reflection keeps.
 TEST_F(DgStageKernels, PartsInTheCodeEqualTheReferenceInTheEmulator) {
     const std::string parts = "form=immediate_whole,elements_per_block=32,node_parts=1,lift=amplitudes,basis=double_parity,points_in_flight=2";
-    expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=37", parts + ",copy_width=4");
+    expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=37",
+                    "form=immediate_whole,elements_per_block=32,node_parts=2,lift=amplitudes,basis=double_parity,points_in_flight=2,copy_width=4");
     expect_emulated("equation=acoustics_3d order=3 precision=f32 materials=per_element elements=35", parts + ",copy_width=1");
     expect_emulated("equation=maxwell_3d order=2 precision=f64 elements=33", parts + ",copy_width=2");
     expect_emulated("equation=acoustics_3d order=1 precision=f64 elements=40", parts + ",copy_width=1");
@@ -154,6 +155,19 @@ TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 materials=per_element elements=9",
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=1");
+}
+
+// Parts beside the fields, with either basis, with the operators in shared memory and without.
+TEST_F(DgStageKernels, PartsBesideTheFieldsEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile_whole,basis=double_parity,operator=shared,parts=apart,elements_per_block=16,nodes_per_thread=4,"
+                    "elements_per_thread=1,node_lanes=2,unroll=2,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=5 precision=f64 elements=9",
+                    "form=warp_tile_whole,basis=double_parity,parts=apart,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,"
+                    "unroll=2,copy_width=2");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f32 materials=per_element elements=21",
+                    "form=warp_tile_whole,basis=parity,operator=shared,parts=apart,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,"
+                    "node_lanes=4,unroll=2,copy_width=4");
 }
 
 // Copies of a block's words where they do not divide an element's: the last block is not whole.

@@ -277,7 +277,7 @@ TEST(DgSurfaceSpace, HasManyMembersAndFewEnoughToEnumerate) {
         for (const Limits& limits : {cpu_limits(), cuda_limits(80), cuda_limits(90), cuda_limits(120)}) {
             const SearchSpace space = family().space(problem, limits);
             EXPECT_FALSE(space.check(space.safe()).has_value());
-            EXPECT_LE(space.product(), 20000) << problem.key();  // as many are enumerated in 10 ms
+            EXPECT_LE(space.product(), 30000) << problem.key();  // `hone space` counts twice as many in 30 ms
         }
     const auto members = [](const char* rest, const Limits& limits) { return family().space(parse(rest), limits).members().size(); };
     EXPECT_GE(members("equation=maxwell_3d order=3 elements=1", cuda_limits(90)), 200U);
