@@ -29,7 +29,7 @@ constexpr double lost_a_unit = 0.05;  // of the rate, for every unit of distance
 constexpr int most_tries = 1000;
 constexpr std::int64_t warp = 32;
 // How far a member's support falls with the time that its family counts for it. Counts are wrong by
-// 12 % in the mean, and proposals of one problem lie up to three times apart.
+// 13 % in the mean, and proposals of one problem lie up to three times apart.
 constexpr double sharpness = 3;
 // The distance of a neighbour that the rules of a family that counts are as good as: of 49 products
 // on an H200 they had 0.92 of the tuned rate in the mean, proposals of neighbours 0.93.

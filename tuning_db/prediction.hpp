@@ -61,8 +61,8 @@ struct Prediction {
 /// nearest, the more of a configuration's gain is lost on the way: where neighbours gained less
 /// over their safe configurations than that, it is this problem's safe one. Requires `neighbours`
 /// sorted. Where the family counts (`FormSpace::count`) what takes longer by count than others has
-/// less support, and the safe configuration is a proposal, too. Nothing where none proposes a member. No file, no clock, nothing is compiled: a few
-/// milliseconds at most.
+/// less support, and the safe configuration is a proposal, too. Nothing where none proposes a
+/// member. No file, no clock, nothing is compiled: a few milliseconds at most.
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours);
 
 }  // namespace hone::inline v0_1

@@ -72,8 +72,8 @@ class BackgroundVetter {
     /// Stops the processes of a job, or lets them go on.
     void pause(bool paused);
     std::optional<Vetted> take();
-    /// Seconds after its making when the first candidate was compiled, and when it was vetted; 0: not
-    /// yet.
+    /// Seconds after its making when the first candidate was compiled, and when it was vetted; 0:
+    /// not yet.
     double compiled_after() const { return compiled_after_; }
     double vetted_after() const { return vetted_after_; }
     /// Why nothing can be vetted any more; empty as long as it can.

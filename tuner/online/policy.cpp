@@ -185,7 +185,8 @@ struct OnlinePolicy::State {
         return chosen;
     }
 
-    /// The incumbent's own trial can wait for the first candidate: nothing is vetted beside a trial.
+    /// The incumbent's own trial can wait for the first candidate: nothing is vetted beside a
+    /// trial.
     bool others_come_first() {
         return progress.tried == 0 && std::any_of(trials.begin(), trials.end(), [this](const Trial& trial) {
                    return trial.stage == Trial::Stage::vetting && !trial.candidate.finalist && !is_incumbent(trial);

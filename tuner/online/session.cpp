@@ -63,8 +63,8 @@ OnlineSession::OnlineSession(Backend& backend, const Families& families, const s
       library_(backend, folder.empty() ? known_records(families, {}, settings.warn) : Database::load(folder, families), families, settings.warn),
       warn_(settings.warn) {
     if (!warn_) warn_ = [](const std::string& text) { fmt::print(stderr, "hone: warning: {}\n", text); };
-    // While the first kernel is compiled a worker opens its device, the space is listed, and what is
-    // to be tried first is compiled, too.
+    // While the first kernel is compiled a worker opens its device, the space is listed, and what
+    // is to be tried first is compiled, too.
     const Config expected = library_.database().best(problem, backend.device().fingerprint, backend.device().limits).config;
     start(folder, settings, expected);
     first_ = library_.kernel(problem);
@@ -282,7 +282,7 @@ void OnlineSession::supervise(OnlinePolicy& tuning) {
         working_ = true;
     }
     constexpr std::int64_t seldom = 256;
-    if (const std::string broken = launched_ % seldom == 0 && why_not_.empty() ? vetter_->broken() : std::string(); !broken.empty())
+    if (const std::string broken = steps_ % seldom == 0 && why_not_.empty() ? vetter_->broken() : std::string(); !broken.empty())
         tell_why_not(broken);
 }
 

@@ -150,7 +150,7 @@ Resources resources(const Shape& of, const Config& config) {
 // What a block does, in clock cycles of its multiprocessor, and how many of them that has at once.
 // Constants are those of an H100 and an H200 at 1.8 GHz, in bytes and multiply-adds a cycle; those
 // that no data sheet has (latencies, instructions) were fitted to 14771 configurations of 50 shapes
-// that had been searched on both, whose times the count tells apart within 12 % in the mean, of
+// that had been searched on both, whose times the count tells apart within 13 % in the mean, of
 // shapes that it was fitted to and of others.
 double cycles(const Shape& of, const Config& config, const Limits& limits) {
     constexpr double memory = 15, cache = 37, shared = 128, units = 128, multiply_adds = 53;
@@ -159,7 +159,7 @@ double cycles(const Shape& of, const Config& config, const Limits& limits) {
     constexpr double others = 0.3;                                               // of what the longest hides, which does not fit beside it
     constexpr double broken_lines = 0.3;                                         // of C's bytes again, where its columns begin anywhere
     constexpr double last_wave = 0.25, quarter = 0.25;
-    constexpr double sharp = 5;                  // what is busy and what waits hide each other, but for where both take as long
+    constexpr double sharp = 5;               // what is busy and what waits hide each other, but for where both take as long
     constexpr double full = 0.9, spills = 3;  // of the registers, whose number is an estimate: 1.3 times as long where all seem to be needed
     const Shape shape = read_along_k(of);
     const Tile tile(shape, config);

@@ -123,11 +123,11 @@ std::int64_t suited_chunk(const Shape& shape, const Values& values) {
     return covering(values.chunk, shape.m <= tall && shape.k <= chunks * longest + longest / 8 ? longest : longest / 2);
 }
 
-// Along a long k chunk follows chunk: several small ones are on their way while one is multiplied, so
-// that memory never waits. In 8 searches of such products with a B each and 38 rows or more the best
-// of these members had 0.96 of the fastest one's rate or more, the best with one chunk at a time
-// 0.85 to 0.99. Of fewer rows a block has as much on its way with one chunk, unless one B is too
-// long to stay.
+// Along a long k chunk follows chunk: several small ones are on their way while one is multiplied,
+// so that memory never waits. In 8 searches of such products with a B each and 38 rows or more the
+// best of these members had 0.96 of the fastest one's rate or more, the best with one chunk at a
+// time 0.85 to 0.99. Of fewer rows a block has as much on its way with one chunk, unless one B is
+// too long to stay.
 bool follows_chunks(const Shape& shape) {
     constexpr int long_k = 64, stays = 128, enough_rows = 32, few_columns = 16;
     return shape.m > enough_rows ? shape.k > long_k : shape.shared_b && shape.n < few_columns && shape.k > stays;
@@ -293,11 +293,11 @@ Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
             {"prefetch", std::int64_t{follow && along_m * along_n > 1 ? 1 : 0}}};
 }
 
-// `suggested`, one value after the other changed as long as that makes it faster by count. What rules
-// of thumb suggest stays where it is as fast but for what the count is wrong by, and nothing is
-// tried where that is wrong most: few blocks or warps at once, many sums. Of 32 searched shapes the
-// members chosen so had 0.88 of the fastest's rate in the geometric mean, 0.60 at least; what was
-// suggested had 0.84 and 0.55.
+// `suggested`, one value after the other changed as long as that makes it faster by count. What
+// rules of thumb suggest stays where it is as fast but for what the count is wrong by, and nothing
+// is tried where that is wrong most: few blocks or warps at once, many sums. Of 32 searched shapes
+// the members chosen so had 0.88 of the fastest's rate in the geometric mean, 0.60 at least; what
+// was suggested had 0.84 and 0.55.
 std::vector<Assignment> faster_by_count(const SearchSpace& space, const Form& of, const std::vector<Assignment>& suggested, const Limits& limits) {
     constexpr double clearly = 0.9;
     constexpr int rounds = 3;
