@@ -148,6 +148,23 @@ struct Update {
         ::store(a.z + at, z, count); }
 };
 
+__device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
+    return wide(ny) * ((nx + group_columns - 1) / group_columns);
+}
+
+__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny) {
+    return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
+}
+
+__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last) {
+    return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
+}
+
+// Blocks of sums that are done, counted by themselves.
+__device__ __forceinline__ unsigned* blocks_done(real* block_sums, int nx, int ny, int nz) {
+    return reinterpret_cast<unsigned*>(block_sums + blocks_in_range(nx, ny, 0, nz) * sums);
+}
+
 // Planes of a tile arrive in shared memory by bulk copies, which a warp of its own starts: what the stencil acts on
 // with the rows before and behind the tile and the words beside it, and what the cells' updates read besides. A plane
 // stays there until it has been the middle one.
@@ -247,10 +264,6 @@ struct Tile {
             copy_rows(first + tile_x, from + source(x_end, a.nx) / pad * pad, pad * sizeof(real), full);
         }
     }
-    __device__ __forceinline__ void copy_own(real* to, const real* field, int k, Barrier* full) const {
-        for (int row = threadIdx.x % 32; row < tile_y; row += 32)
-            copy_rows(to + row * tile_x, field + row_at(k, y + row) + x, copied() * sizeof(real), full);
-    }
     __device__ __forceinline__ void fill(real* stage, int k, Barrier* full) const {
         copy_field(stage, a.r_old, k, full);
         copy_field(stage + field_words, a.w, k, full);
@@ -347,6 +360,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
 ) {
     const Arrays a{r_old, w, cx, cy, cz, inverse_diagonal, r, z, nx, ny, nz, pitch, scalars[scalar::alpha],
         scalars[scalar::mean], scalars[scalar::own_weight], scalars[scalar::neighbour_weight]};
+    if (blockIdx.x + blockIdx.y + blockIdx.z == 0 && threadIdx.x + threadIdx.y == 0)
+        *blocks_done(block_sums, nx, ny, nz) = 0;
     extern __shared__ __align__(128) unsigned char shared_memory[];
     __shared__ Barrier full[stages], taken[stages];
     real* const stage = reinterpret_cast<real*>(shared_memory);
@@ -416,7 +431,6 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             stencil[row].plane(a, k);
-            const real* const own = middle + fields * field_words + (ty * rows + row) * tile_x + position;
         }
         const Words south = cells_of(middle, -1, k).v, north = cells_of(middle, rows, k).v;
         real west_edge[rows], east_edge[rows];
@@ -427,10 +441,10 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
                 ? word_beside(middle, row, min(i + words, nx), i + words >= tile.x_end ? tile.behind : position + words)
                 : real(0);
         }
+        give_back(number);
         take(number + 1);
         #pragma unroll
         for (int row = 0; row < rows; ++row) above[row] = cells_of(stage_of(number + 1), row, k + 1);
-        give_back(number);
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             const real from_west = __shfl_up_sync(all_lanes, here[row].v.at[words - 1], 1, segment);
@@ -478,18 +492,6 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     }
 }
 
-__device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
-    return wide(ny) * ((nx + group_columns - 1) / group_columns);
-}
-
-__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny) {
-    return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
-}
-
-__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last) {
-    return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
-}
-
 // Sum over the threads of a block, in pairs of neighbours; every thread gets it.
 __device__ __forceinline__ double sum_of_block(double value) {
     __shared__ double of_warp[sum_threads / 32];
@@ -530,24 +532,16 @@ extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
         sum = sum_of_block(sum);
         if (threadIdx.x == 0) block_sums[blockIdx.x * sums + s] = real(sum / cells_per_block);
     }
-}
-
-// One block of threads: the sums of all blocks, per cell of the grid, and what follows from them.
-extern "C" __global__ void __launch_bounds__(sum_threads) finish(
-    const real* __restrict__ r_old,
-    const real* __restrict__ w,
-    const real* __restrict__ cx,
-    const real* __restrict__ cy,
-    const real* __restrict__ cz,
-    const real* __restrict__ inverse_diagonal,
-    real* __restrict__ r,
-    real* __restrict__ z,
-    real* __restrict__ scalars,
-    real* __restrict__ history,
-    real* __restrict__ group_sums, real* __restrict__ block_sums,
-    int nx, int ny, int nz, int pitch, int first, int last
-) {
+    // The block that is done last has the sums of all blocks, per cell of the grid, and what follows from them.
+    __shared__ bool is_last;
     const wide blocks = blocks_in_range(nx, ny, first, last);
+    if (threadIdx.x == 0) {
+        __threadfence();
+        is_last = atomicAdd(blocks_done(block_sums, nx, ny, nz), 1u) == blocks - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
     double sum[sums];
     for (int s = 0; s < sums; ++s) {
         sum[s] = 0;
