@@ -266,12 +266,8 @@ constexpr const char* behind_elements = R"cpp(
         for (int k = 0; k < count; ++k) {
             for (int c = 0; c < components; ++c) along[k][c] = row[k] < rows ? multiply_add(sum[k][c], along[k][c], 0.0) : 0.0;
             sum_in_warp(along[k]);
-            // A lane to a component; the first row of a warp is there where any is.
-            const int lane = threadIdx.x % 32, chunk = row[k] / dot_rows;
-            double mine = along[k][0];
-#pragma unroll
-            for (int c = 1; c < components; ++c) mine = lane == c ? along[k][c] : mine;
-            if (lane < components && chunk * dot_rows < rows) dots.put(lane, dot_chunks, chunk, mine);
+            if (threadIdx.x % 32 == 0 && row[k] < rows)
+                for (int c = 0; c < components; ++c) dots.put(c, dot_chunks, row[k] / dot_rows, along[k][c]);
         }
     }
 
@@ -284,37 +280,6 @@ constexpr const char* behind_elements = R"cpp(
         for (int chunk = group * 32 + (int)threadIdx.x % 32; chunk < dot_chunks; chunk += dot_lanes)
             sum += __ldcg(dot_sums + (long long)c * dot_chunks + chunk);
         return sum;
-    }
-
-    // Those of all components, dealt to blocks. All warps of a block fetch a group's chunks together; one adds them up in their order. (A 0 more
-    // changes no sum that begins with one.)
-    DEVICE void put_groups(const double* dot_sums, int rows, double* groups) {
-        constexpr int warps = teams * chunk_rows / 32, each = 3;
-        __shared__ double fetched[each * warps][32];
-        const int dot_chunks = (rows + dot_rows - 1) / dot_rows, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        for (int number = blockIdx.x; number < components * dot_groups; number += gridDim.x) {
-            const int c = number / dot_groups, group = number % dot_groups;
-            double sum = 0;
-            for (int begin = group * 32; begin < dot_chunks; begin += each * warps * dot_lanes) {
-                double found[each];
-#pragma unroll
-                for (int i = 0; i < each; ++i) {
-                    const int chunk = begin + (i * warps + warp) * dot_lanes + lane;
-                    found[i] = chunk < dot_chunks ? __ldcg(dot_sums + (long long)c * dot_chunks + chunk) : 0.0;
-                }
-#pragma unroll
-                for (int i = 0; i < each; ++i) fetched[i * warps + warp][lane] = found[i];
-                __syncthreads();
-                if (warp == 0) {
-#pragma unroll 8
-                    for (int i = 0; i < each * warps; ++i) sum += fetched[i][lane];
-                }
-                __syncthreads();
-            }
-            if (warp > 0) continue;
-            sum = sum_of_warp(sum);
-            if (lane == 0) groups[number] = sum;
-        }
     }
 
     // An iteration behind what elements leave for their nodes.
@@ -358,7 +323,10 @@ constexpr const char* behind_elements = R"cpp(
             }
             __syncthreads();
         } else {
-            put_groups(dots.all, dots.rows, groups);
+            for (int number = blockIdx.x + gridDim.x * warp; number < numbers; number += gridDim.x * warps) {
+                const double sum = sum_of_warp(sum_of_lane<8>(dots.all, dots.rows, number));
+                if (lane == 0) groups[number] = sum;
+            }
             meet_here([] {});
         }
         if (warp < components) {

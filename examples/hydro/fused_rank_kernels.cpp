@@ -27,12 +27,12 @@ constexpr const char* kernels = R"cpp(
 
     __device__ unsigned int blocks_there;
 
-    // The block that comes last, of so many, says so to all ranks; what they stored before is there then.
-    DEVICE void arrive(const Ranks& ranks, Meeting meeting, unsigned int blocks) {
+    // The block that comes last says so to all ranks; what all blocks stored before is there then.
+    DEVICE void arrive(const Ranks& ranks, Meeting meeting) {
         __syncthreads();
         if (threadIdx.x != 0) return;
         __threadfence_system();
-        if (atomicAdd(&blocks_there, 1u) != blocks - 1) return;
+        if (atomicAdd(&blocks_there, 1u) != gridDim.x - 1) return;
         blocks_there = 0;
         __threadfence_system();
         for (int other = 0; other < ranks.count; ++other) *ranks.flag(other, meeting, ranks.rank) = (unsigned int)ranks.epoch;
@@ -64,7 +64,7 @@ constexpr const char* kernels = R"cpp(
         }
         template <typename Meanwhile>
         DEVICE void meet(Meanwhile meanwhile) const {
-            arrive(ranks, meeting, gridDim.x);
+            arrive(ranks, meeting);
             meanwhile();
             await(ranks, meeting);
         }
@@ -77,8 +77,7 @@ constexpr const char* kernels = R"cpp(
     FUSED_KERNEL iterate_on_ranks(const double* q, const int* held, double* w, double* x, double* r, double* scalars, const int* corner_starts,
                                   const int* corners, const double* element_sums, double* groups, double* box, double* const* boxes,
                                   const int* shares, const int* border_starts, const Border* border, int elements, int stride, int first, int last,
-                                  int whole_rows, int dots_place, int squares_place, int flags_place, int ranks_count, int rank, int epoch,
-                                  int border_blocks) {
+                                  int whole_rows, int dots_place, int squares_place, int flags_place, int ranks_count, int rank, int epoch) {
         __shared__ Scalars all[components];
         const Ranks ranks{boxes, ranks_count, rank, flags_place, epoch};
         double* const p = box;
@@ -86,7 +85,6 @@ constexpr const char* kernels = R"cpp(
             squares{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares};
         // The next direction of rows that others have copies of, ahead of all others: it travels meanwhile.
         const auto send_border = [&] {
-            if (border_starts[blockIdx.x] == border_starts[blockIdx.x + 1] && blockIdx.x > 0) return;
             for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {
                 const Border to = border[n];
                 const double inverse = q[to.row];
@@ -95,7 +93,7 @@ constexpr const char* kernels = R"cpp(
                     boxes[to.rank][to.place + (long long)c * to.stride] = next_direction(all[c].of[beta], p[at], inverse, r[at]);
                 }
             }
-            arrive(ranks, at_border, (unsigned int)border_blocks);
+            arrive(ranks, at_border);
         };
         iterate_behind(Corners{corner_starts, corners, element_sums, elements}, q, held, w, x, r, p, scalars, dots, squares, groups, last - first,
                        stride, all, send_border);
@@ -157,7 +155,7 @@ KernelSource FusedRankKernels::source(const Limits& limits, const Part& part, co
     for (const char* name : {"groups", "box", "boxes"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     for (const char* name : {"shares", "border_starts", "border"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     source.scalars = {product.scalars.front(), {"stride", part.stride}};
-    source.step.front().constants = std::vector<int>(8);
+    source.step.front().constants = std::vector<int>(7);
     return source;
 }
 
@@ -185,9 +183,7 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const
     for (const Border& row : part.border) of_block[static_cast<std::size_t>(FusedMassKernels::block_of(limits, part.own, row.row))].push_back(row);
     std::vector<Border> all;
     std::vector<std::int32_t> starts{0};
-    border_blocks_ = of_block.front().empty() ? 1 : 0;  // the first one takes part in any case: somebody must
     for (const std::vector<Border>& rows : of_block) {
-        border_blocks_ += rows.empty() ? 0 : 1;
         all.insert(all.end(), rows.begin(), rows.end());
         starts.push_back(static_cast<std::int32_t>(all.size()));
     }
@@ -202,7 +198,7 @@ void FusedRankKernels::iterate(const Arrays& arrays, bool cooperative, Stream st
                        {arrays.q, arrays.held, arrays.w, arrays.x, arrays.r, arrays.scalars, product_.corner_starts(), product_.corners(),
                         product_.sums(), groups_.data(), memory_.own, memory_.all, shares_.data(), border_starts_.data(), border_.data()},
                        {product_.elements(), stride_, 0, own_rows_, whole_rows_, static_cast<int>(places_.dots), static_cast<int>(places_.squares),
-                        static_cast<int>(places_.flags), ranks_, rank_, ++epoch_, border_blocks_},
+                        static_cast<int>(places_.flags), ranks_, rank_, ++epoch_},
                        stream, cooperative);
 }
 

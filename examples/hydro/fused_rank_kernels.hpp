@@ -69,7 +69,7 @@ class FusedRankKernels {
     std::unique_ptr<Module> module_;
     ElementProduct product_;
     DeviceArray groups_, shares_, border_starts_, border_;
-    int border_blocks_ = 0, epoch_ = 0;
+    int epoch_ = 0;
 };
 
 }  // namespace hone::examples::hydro
