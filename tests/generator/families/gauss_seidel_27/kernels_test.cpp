@@ -85,7 +85,7 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=slabs,planes_per_slab=1,passes=1,points_per_thread=2,warps_per_row=6,stages=4",
                                 "form=slabs,planes_per_slab=3,passes=2,points_per_thread=4,warps_per_row=6,stages=2,stencil_in=copied",
                                 "form=slabs,planes_per_slab=3,passes=1,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=copied",
-                                "form=pipeline,planes_per_slab=3,points_per_thread=4,warps_per_row=5,stages=3,max_lead=8",
+                                "form=pipeline,planes_per_slab=3,points_per_thread=4,warps_per_row=5,stages=3",
                                 "form=pipeline,planes_per_slab=5,points_per_thread=4,warps_per_row=3,stages=2,cache_hint=streaming",
                                 "form=pipeline,planes_per_slab=1,points_per_thread=2,warps_per_row=6,stages=4",
                                 "form=pipeline,planes_per_slab=3,points_per_thread=2,warps_per_row=5,stages=3,stencil_in=copied"};
@@ -478,7 +478,7 @@ TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
                                        std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
                                        std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
                                        std::pair{"constant", "form=pipeline,planes_per_slab=3,warps_per_row=2,stages=3"},
-                                       std::pair{"constant", "form=pipeline,planes_per_slab=1,warps_per_row=2,max_lead=8"},
+                                       std::pair{"constant", "form=pipeline,planes_per_slab=1,warps_per_row=2"},
                                        std::pair{"semi_constant", "form=pipeline,planes_per_slab=5,warps_per_row=2"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
