@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace hone::examples::hydro {
@@ -20,7 +19,7 @@ struct Plan {
     Plan(const Limits& limits, int rows) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         const int of_multiprocessor = (chunks + limits.multiprocessors - 1) / limits.multiprocessors;
-        teams = std::min(of_multiprocessor, std::getenv("HYDRO_TEAMS") ? std::atoi(std::getenv("HYDRO_TEAMS")) : most_teams);
+        teams = std::min(of_multiprocessor, most_teams);
         blocks = std::min(limits.multiprocessors, (chunks + teams - 1) / teams);
         passes = (chunks + blocks * teams - 1) / (blocks * teams);
         kept = std::min(passes, most_kept);
@@ -91,13 +90,6 @@ constexpr const char* meetings = R"cpp(
         }
     };
 
-    // Towards the second cache, for a load that comes later.
-    DEVICE void fetch_ahead(const void* word) {
-#ifdef __CUDA_ARCH__
-        asm volatile("prefetch.global.L2 [%0];" : : "l"(word));
-#endif
-    }
-
     DEVICE int row_of(int pass) {
         const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows;
         return ((pass * (int)gridDim.x + (int)blockIdx.x) * teams + team) * chunk_rows + lane;
@@ -152,14 +144,7 @@ constexpr const char* halves = R"cpp(
             for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * stride + row], step.along[c] = p[(long long)c * stride + row];
         };
         Step step;
-        squares_of_all.meet([&] {
-            load_step(row_of(first_kept), step);
-            for (int k = 1; fetches_ahead && k < kept; ++k) {
-                const int row = row_of(first_kept + k);
-                for (int c = 0; c < components && row < rows; ++c)
-                    fetch_ahead(x + (long long)c * stride + row), fetch_ahead(p + (long long)c * stride + row);
-            }
-        });
+        squares_of_all.meet([&] { load_step(row_of(first_kept), step); });
         for (int c = team; c < components; c += teams) {
             double sum = 0;
 #pragma unroll 8
@@ -323,12 +308,6 @@ constexpr const char* behind_elements = R"cpp(
         Row next;
         dots.meet([&] {
             if (row_of(0) < rows) load_row(q, held, r, stride, row_of(0), next);
-            for (int pass = 1; fetches_ahead && pass < passes && pass < kept; ++pass) {
-                const int ahead_row = row_of(pass);
-                if (ahead_row >= rows) break;
-                fetch_ahead(q + ahead_row), fetch_ahead(held + ahead_row);
-                for (int c = 0; c < components; ++c) fetch_ahead(r + (long long)c * stride + ahead_row);
-            }
         });
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         constexpr int numbers = components * dot_groups, of_a_warp = (numbers + warps - 1) / warps;
@@ -394,8 +373,7 @@ KernelSource FusedMassKernels::source_of(const Limits& limits, int components, i
     const std::string constants =
         fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
                     plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
-        fmt::format("constexpr bool alone = {}, fetches_ahead = {};\n", alone,
-                    std::getenv("HYDRO_AHEAD") == nullptr || *std::getenv("HYDRO_AHEAD") != '0');
+        fmt::format("constexpr bool alone = {};\n", alone);
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.
     source.text = product == nullptr ? own + kernels
@@ -413,8 +391,7 @@ int FusedMassKernels::block_of(const Limits& limits, int rows, int row) {
 
 KernelSource FusedMassKernels::source(const Limits& limits, int components, int rows, const KernelSource* product, int few_rows) {
     KernelSource source =
-        source_of(limits, components, rows, product, rows <= (std::getenv("HYDRO_FEW") ? std::atoi(std::getenv("HYDRO_FEW")) : few_rows),
-                  product == nullptr ? behind_rows : elements_of_one_rank, "iterate");
+        source_of(limits, components, rows, product, rows <= few_rows, product == nullptr ? behind_rows : elements_of_one_rank, "iterate");
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     if (product != nullptr) {

@@ -12,8 +12,6 @@
 namespace hone::inline v0_1::corner {
 namespace {
 
-constexpr int warp = 32;
-
 // Whether each point sums up its row of nodes for itself.
 bool sums_directly(const Plan& plan) {
     return plan.config.has("derivatives", "direct");
@@ -46,12 +44,6 @@ bool deals_tables(const Plan& plan, int fields) {
     return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
 }
 
-// Whether warps have whole teams, or teams whole warps, so that a team's largest number is that of
-// its warps.
-bool within_warps(const Plan& plan) {
-    return plan.team() % warp == 0 || warp % plan.team() == 0;
-}
-
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
 // accesses go to different banks.
 struct LayeredLayout {
@@ -63,7 +55,6 @@ struct LayeredLayout {
     int node_pitch, energy_pitch, point_pitch;       // of rows
     int layer_pitch;                                 // of a layer's nodes
     int derived, made;                               // numbers at a point: from nodes, and for them
-    int rates;                                       // of a zone, whose largest bounds the time step
     int slot;                                        // of a number at all points of the layers
     bool folded;                                     // points of a row are exchanged, so that columns lie in different banks
     bool several;                                    // passes over layers, whose sums are added up
@@ -102,7 +93,6 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     folded = p <= banks && banks % p == 0;
     point_pitch = folded ? p : p + 1;
     slot = rows * point_pitch;
-    rates = within_warps(plan) ? std::max(1, plan.team() / warp) : p;
     several = layers < p;
     across_words = std::max(fields, shape.physics() ? d : 0) * d * rows * node_pitch;
     derived = fields * d + (shape.physics() ? 1 : 0);
@@ -133,7 +123,6 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
     std::string others;
     if (has_parity(plan)) others += fmt::format(", derived = {}, made_numbers = {}", layout.derived, layout.made);
     if (fetched_ahead(plan) > 0) others += fmt::format(", fetched_ahead = {}", fetched_ahead(plan));
-    if (plan.shape.physics()) others += fmt::format(", rates_of_team = {}", layout.rates);
     block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {}{};", layout.slot, layout.across_words,
                layout.point_words, layout.table_words, layout.zone_pitch, others);
     const int node_teams = plan.team() / layout.layer_nodes;
@@ -197,8 +186,6 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"mirrored", has_parity(plan) && !layout.several},
                 {"fetches_ahead", fetched_ahead(plan) > 0},
                 {"stress_comes", !shape.physics()},
-                {"by_warps", shape.physics() && within_warps(plan)},
-                {"by_lanes", shape.physics() && !within_warps(plan)},
                 {"several_rows", layout.several && !solid},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros, copied);
@@ -255,7 +242,7 @@ Form layered_form(const Problem& problem, const Limits& limits) {
     }
     if (limits.architecture >= 90) {
         tunables.push_back({"fetch_ahead", "zones from those at work to those whose data the second cache is asked for meanwhile; 0: none",
-                            numbers({0, 256, 1024, 4096, 16384}), Value(std::int64_t{0})});
+                            numbers({0, 32, 64, 128, 256, 1024, 4096}), Value(std::int64_t{0})});
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
     return {.space = {.name = "layered",

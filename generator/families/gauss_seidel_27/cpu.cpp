@@ -20,11 +20,10 @@ std::string offset(int steps, const std::string& stride) {
     return (steps < 0 ? " - " : " + ") + stride;
 }
 
-// One line per row of neighbours but the point's own.
-Block other_rows() {
+// One line per row of neighbours, of all the nine or some of them, but the point's own.
+Block other_rows(int first = 0, int last = 9) {
     Block block;
-    block.line("real sum = f[x];");
-    for (int row = 0; row < 9; ++row) {
+    for (int row = first; row < last; ++row) {
         if (row == 4) continue;
         const std::string at = "x" + offset(row / 3 - 1, "plane") + offset(row % 3 - 1, "pitch");
         const int k = 3 * row;
@@ -43,6 +42,10 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                          {{"banner", banner(problem, config, Target::cpu)},
                           {"constants", constants(grid, config)},
                           {"other_rows", other_rows()},
+                          {"rows_0_and_1", other_rows(0, 2)},
+                          {"rows_2_and_3", other_rows(2, 4)},
+                          {"rows_5_and_6", other_rows(5, 7)},
+                          {"rows_7_and_8", other_rows(7, 9)},
                           {"team", team(config)},
                           {"parallel", team_parallel(config)},
                           {"seat", team_seat(config)}},

@@ -74,6 +74,15 @@ TEST_F(CpuBackendTest, MeasuresAtLeastTheTimeThatPassed) {
     EXPECT_EQ(watch->wait(), *watch->seconds());
 }
 
+TEST_F(CpuBackendTest, RecordedWorkIsDoneAtEachLaunch) {
+    int calls = 0;
+    const auto recording = backend_->record([&](Stream) { ++calls; });
+    EXPECT_EQ(calls, 0);
+    recording->launch();
+    recording->launch();
+    EXPECT_EQ(calls, 2);
+}
+
 TEST_F(CpuBackendTest, ComparesArraysByTheRuleOfWorkloads) {
     std::vector<double> a(1000, 1.0);
     std::vector<double> b = a;

@@ -50,7 +50,7 @@ struct BlockShape {
 };
 
 BlockShape block_shape(const Plan& plan, std::int64_t threads) {
-    return {number(plan.config, "elements_per_block") * integer_or(plan.config, "chunks", 1), threads, number(plan.config, "copy_width")};
+    return {number(plan.config, "elements_per_block"), threads, number(plan.config, "copy_width")};
 }
 
 // A launch that only updates streams through memory, beside others that compute: a tile of theirs
@@ -89,7 +89,6 @@ constexpr std::array way_flags{"tile",
                                "block_copies",
                                "parts_apart",
                                "helpers",
-                               "chunked",
                                "parts_in_place",
                                "parts_in_code",
                                "asks_early",

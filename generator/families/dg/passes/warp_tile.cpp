@@ -19,8 +19,7 @@ constexpr int lanes = 32;
 
 struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
-    int chunks;  // of elements_per_block elements, that a block takes one after the other
-    int group;   // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
+    int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, double_parity, by_parity, parts_apart, shared_operator;
     PartTiles part_tiles;
@@ -33,7 +32,6 @@ struct WarpTile {
           nodes_per_thread(number(config, "nodes_per_thread")),
           elements_per_thread(number(config, "elements_per_thread")),
           unroll(number(config, "unroll")),
-          chunks(static_cast<int>(integer_or(config, "chunks", 1))),
           group(std::min(nodes_per_thread, shape.vector_width())),
           node_lanes(number(config, "node_lanes")),
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
@@ -112,11 +110,15 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
-    if (tile.parts_apart && !tile.by_parity) return "there are no parts of nodal values";
-    if (tile.chunks > 1 && !tile.parts_apart) return "the next chunk's fields need a place of their own";
-    if (tile.chunks > 1 && tile.elements_per_block > tile.threads()) return "a thread makes the metric factors of one element";
-    if (tile.parts_apart && tile.neighbours_copied) return "right-hand sides have the place of neighbours' values";
-    if (tile.shared_operator && !tile.by_parity) return "even and odd parts of an operator are small enough for shared memory";
+    return std::nullopt;
+}
+
+std::optional<std::string> parts_violation(const Config& config) {
+    const bool apart = config.has("parts", "apart");
+    if (apart && config.has("gathers", "copies")) return "right-hand sides have the place of neighbours' values";
+    if (!config.has("basis", "nodal")) return std::nullopt;
+    if (apart) return "there are no parts of nodal values";
+    if (config.has("operator", "shared")) return "even and odd parts of an operator are small enough for shared memory";
     return std::nullopt;
 }
 
@@ -151,12 +153,6 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                                  words({"in_place", "apart"}), Value("in_place")});
         form.safe.push_back({"parts", "in_place"});
     }
-    if (has_volume(passes) && !fuses_all(passes)) {
-        form.tunables.push_back({"chunks",
-                                 "chunks of elements_per_block elements that a block takes one after the other, the next ones arriving meanwhile",
-                                 numbers({1, 2, 4, 8}), Value(std::int64_t{1})});
-        form.safe.push_back({"chunks", std::int64_t{1}});
-    }
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
     copies.values = wide_copies(shape);
@@ -172,10 +168,11 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis", "operator"}}};
-    if (has_volume(passes)) form.constraints.front().reads.emplace_back("parts");
-    if (fuses_all(passes)) form.constraints.front().reads.emplace_back("gathers");
-    if (has_volume(passes) && !fuses_all(passes)) form.constraints.front().reads.emplace_back("chunks");
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis"}},
+                        {"parts", parts_violation, {"basis", "operator"}}};
+    std::vector<std::string>& reads = form.constraints.back().reads;
+    if (has_volume(passes)) reads.emplace_back("parts");
+    if (fuses_all(passes)) reads.emplace_back("gathers");
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
@@ -195,10 +192,9 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const WarpTile tile(shape, config);
     BlockResources needs;
     needs.threads = tile.threads();
-    needs.shared_bytes =
-        shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                         factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
-                         (tile.chunks > 1 ? 2 : 1) * tile.nodal_words() + 4 + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
+    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
+                                          factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
+                                          tile.nodal_words() + 4 + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     constexpr int points_in_flight = 4;
@@ -211,8 +207,8 @@ Block warp_tile_constants(const Plan& plan) {
     const Shape& shape = plan.shape;
     const WarpTile tile(shape, plan.config);
     Block block = face_constants(shape);
-    block.line("constexpr int elements_per_block = {}, elements_per_thread = {}, element_groups = elements_per_block / elements_per_thread{};",
-               tile.elements_per_block, tile.elements_per_thread, tile.chunks > 1 ? fmt::format(", chunks_per_block = {}", tile.chunks) : "");
+    block.line("constexpr int elements_per_block = {}, elements_per_thread = {}, element_groups = elements_per_block / elements_per_thread;",
+               tile.elements_per_block, tile.elements_per_thread);
     block.line("constexpr int node_lanes = {}, element_lanes = {}, warps_along_nodes = {};", tile.node_lanes, tile.element_lanes(),
                tile.warps_along_nodes);
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
@@ -277,10 +273,8 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     Block block;
     const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
     const std::int64_t frames = pass.surface ? frame_words(plan.shape, tile.elements_per_block) : 0;
-    const std::string operators = !tile.parts_apart
-                                      ? ""
-                                      : fmt::format(", operator_words = {}, nodal_words = {}",
-                                                    round_up(static_cast<int>(tile.operator_words(plan.shape, parts)), 4), tile.nodal_words());
+    const std::string operators =
+        tile.parts_apart ? fmt::format(", operator_words = {}", round_up(static_cast<int>(tile.operator_words(plan.shape, parts)), 4)) : "";
     block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {}{};", field_words, flux_words, factors, frames,
                operators);
     if (!tile.shared_operator) return block;
@@ -307,7 +301,6 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (!copies_fields) return text;
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
-        if (tile.chunks > 1) text.flags.insert("chunked");
         text.flags.insert({"by_parity", tile.parts_apart ? "parts_apart" : "parts_in_place"});
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         if (tile.shared_operator) text.flags.insert("shared_operator");

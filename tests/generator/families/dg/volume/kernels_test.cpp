@@ -148,12 +148,6 @@ TEST_F(DgVolumeKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated(
         "equation=maxwell_2d_tm order=8 precision=f32 elements=13",
         "form=warp_tile,basis=parity,parts=apart,elements_per_block=16,nodes_per_thread=2,elements_per_thread=2,node_lanes=4,unroll=2,copy_width=1");
-    expect_emulated("equation=maxwell_2d_tm order=8 precision=f32 elements=85",
-                    "form=warp_tile,basis=parity,operator=shared,parts=apart,chunks=4,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,"
-                    "node_lanes=4,unroll=2,copy_width=4");
-    expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=29",
-                    "form=warp_tile,basis=double_parity,parts=apart,chunks=2,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,"
-                    "node_lanes=4,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_3d order=5 precision=f32 elements=9",
                     "form=warp_tile,basis=nodal,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
 }
