@@ -1,7 +1,6 @@
 // gauss_seidel_27: constant stencil, f32
 // hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=pipeline,
-//     planes_per_slab=3,warps_per_row=5,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,
-//     min_blocks=1,max_lead=0
+//     planes_per_slab=3,warps_per_row=5,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,min_blocks=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
@@ -357,10 +356,9 @@ struct Rows {
     // while the first one goes on copying.
     __device__ __forceinline__ void publish_all(const Turn& turn) const {
         for (int number = 0; number < steps(); ++number) {
-            const int row = min(1 + 2 * number, ny);
             wait_for_arrivals(written + number % own_stages, number / own_stages % 2);
             arrive(read + number % own_stages);
-            turn.finished_row(row);
+            turn.finished_row(min(1 + 2 * number, ny));
         }
     }
 

@@ -136,23 +136,6 @@ struct Update {
     __device__ __forceinline__ void store(const Arrays& a, wide at, int count) const { ::store(a.w + at, w, count); }
 };
 
-__device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
-    return wide(ny) * ((nx + group_columns - 1) / group_columns);
-}
-
-__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny) {
-    return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
-}
-
-__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last) {
-    return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
-}
-
-// Blocks of sums that are done, counted by themselves.
-__device__ __forceinline__ unsigned* blocks_done(real* block_sums, int nx, int ny, int nz) {
-    return reinterpret_cast<unsigned*>(block_sums + blocks_in_range(nx, ny, 0, nz) * sums);
-}
-
 // The planes [first, last). A thread has `words` neighbouring cells in each of `rows` rows and goes up the block's
 // `z_block` planes. Threads beyond the grid go along, for their neighbours and for the sums; they repeat the loads that
 // the boundary names.
@@ -168,8 +151,6 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
     const Arrays a{p, cx, cy, cz, diagonal, w, dot, nx, ny, nz, pitch};
-    if (blockIdx.x + blockIdx.y + blockIdx.z == 0 && threadIdx.x + threadIdx.y == 0)
-        *blocks_done(block_sums, nx, ny, nz) = 0;
     const wide plane = wide(ny) * pitch;
     const int i = (blockIdx.x * block_x + threadIdx.x) * words, j = (blockIdx.y * block_y + threadIdx.y) * rows;
     const int i_read = min(i, (nx - 1) / words * words);
@@ -198,18 +179,15 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     real partial[rows][sums][words] = {};
     Words below[rows];
     Cells here[rows], above[rows];
-    Loaded<real> edge_words[rows];
+    real edge[rows];
     #pragma unroll
     for (int row = 0; row < rows; ++row)
         below[row] = cells_of(row, begin - 1).v, here[row] = cells_of(row, begin),
-            edge_words[row] = load_edge(row, begin);
+            edge[row] = edge_value(load_edge(row, begin));
     for (int k = begin; k < end; ++k) {
-        // Words beside the cells, computed with only now: whoever does so when they have been asked for waits for them.
-        real edge[rows];
+        Loaded<real> next_edge[rows];
         #pragma unroll
-        for (int row = 0; row < rows; ++row) edge[row] = edge_value(edge_words[row]);
-        #pragma unroll
-        for (int row = 0; row < rows; ++row) edge_words[row] = load_edge(row, min(k + 1, end - 1));
+        for (int row = 0; row < rows; ++row) next_edge[row] = load_edge(row, min(k + 1, end - 1));
         #pragma unroll
         for (int row = 0; row < rows; ++row) above[row] = cells_of(row, k + 1);
         Update update[rows];
@@ -264,8 +242,21 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
             }
         }
         #pragma unroll
-        for (int row = 0; row < rows; ++row) below[row] = here[row].v, here[row] = above[row];
+        for (int row = 0; row < rows; ++row)
+            below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
     }
+}
+
+__device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
+    return wide(ny) * ((nx + group_columns - 1) / group_columns);
+}
+
+__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny) {
+    return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
+}
+
+__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last) {
+    return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
 }
 
 // Sum over the threads of a block, in pairs of neighbours; every thread gets it.
@@ -305,16 +296,21 @@ extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
         sum = sum_of_block(sum);
         if (threadIdx.x == 0) block_sums[blockIdx.x * sums + s] = real(sum / cells_per_block);
     }
-    // The block that is done last has the sums of all blocks, per cell of the grid, and what follows from them.
-    __shared__ bool is_last;
+}
+
+// One block of threads: the sums of all blocks, per cell of the grid, and what follows from them.
+extern "C" __global__ void __launch_bounds__(sum_threads) finish(
+    const real* __restrict__ p,
+    const real* __restrict__ cx,
+    const real* __restrict__ cy,
+    const real* __restrict__ cz,
+    const real* __restrict__ diagonal,
+    real* __restrict__ w,
+    real* __restrict__ dot,
+    real* __restrict__ group_sums, real* __restrict__ block_sums,
+    int nx, int ny, int nz, int pitch, int first, int last
+) {
     const wide blocks = blocks_in_range(nx, ny, first, last);
-    if (threadIdx.x == 0) {
-        __threadfence();
-        is_last = atomicAdd(blocks_done(block_sums, nx, ny, nz), 1u) == blocks - 1;
-    }
-    __syncthreads();
-    if (!is_last) return;
-    __threadfence();
     double sum[sums];
     for (int s = 0; s < sums; ++s) {
         sum[s] = 0;

@@ -147,7 +147,6 @@ Flags flags(const Plan& plan) {
                 {"idle_threads", plan.exchanged || in_3d},
                 {"kept_reads", plan.kept_reads},
                 {"paced", plan.lead > 0},
-                {"copying_warp", false},
                 // Of the functions those that the kernel calls.
                 {"spans", !levels},
                 {"scalar_media", !grid.array_media},

@@ -95,8 +95,8 @@ Tunable stages(std::vector<std::int64_t> values) {
     return {"stages", "of bulk copies that are on their way or read", numbers(std::move(values)), Value(2)};
 }
 Tunable max_lead(std::vector<std::int64_t> values) {
-    return {"max_lead", "rows that planes of the earlier colours may be ahead of those beside them, or slabs of those beside; 0: as they like",
-            numbers(std::move(values)), Value(0), "lead"};
+    return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0),
+            "lead"};
 }
 Tunable planes_per_slab(std::vector<std::int64_t> values) {
     return {"planes_per_slab", "planes that a block takes together, from one of the earlier colours to another", numbers(std::move(values))};
@@ -393,7 +393,7 @@ FormSpace pipeline_form(const Grid& grid) {
     return {.name = "pipeline",
             .help = "slabs of planes and the planes between them, each plane with warps of its own; new rows go on through shared memory",
             .tunables = {planes_per_slab({1, 3, 5}), warps_per_row({2, 3, 4, 5, 6, 8, 10}), points_per_thread({2, 4}), stages({2, 3, 4, 6}),
-                         cache_hint(), stencil_in({place}), min_blocks({1, 2, 3}), max_lead({0, 8, 16, 32})},
+                         cache_hint(), stencil_in({place}), min_blocks({1, 2, 3})},
             .constraints = {aligned_pairs(grid),
                             rows_in_block(grid, [grid](const Config& config) { return pipeline_warps(grid, config.integer("points_per_thread")); })},
             .safe = {{"planes_per_slab", 1},
@@ -402,8 +402,7 @@ FormSpace pipeline_form(const Grid& grid) {
                      {"stages", 2},
                      {"cache_hint", "plain"},
                      {"stencil_in", place},
-                     {"min_blocks", 1},
-                     {"max_lead", 0}}};
+                     {"min_blocks", 1}}};
 }
 
 // What both forms on processors have, behind their own.

@@ -19,8 +19,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 struct Plan {
     Grid grid;
     std::int64_t block_x, block_y, z_block, words, rows, ahead, min_blocks;
-    std::int64_t lead;    // of a block over its neighbours; 0: as much as it likes
-    std::int64_t stages;  // planes in shared memory or on their way there
+    std::int64_t lead;  // of a block over its neighbours; 0: as much as it likes
     std::string staging;
     bool streaming;
 
@@ -34,23 +33,20 @@ struct Plan {
           ahead(config.has("prefetch", 2) ? 2 : 1),
           min_blocks(config.integer("min_blocks")),
           lead(integer_or(config, "max_lead", 0)),
-          stages(integer_or(config, "stages", 0)),
           staging(config.has(form_tunable, "cells")   ? "caches"
                   : config.has(form_tunable, "march") ? "registers"
-                                                      : config.word(form_tunable)),
+                                                      : "shared"),
           streaming(config.word("cache_hint") == "streaming") {}
 
     bool march() const { return staging != "caches"; }
-    bool bulk() const { return staging == "bulk"; }
 };
 
 Block constants(const Plan& plan) {
     Block block;
     block.line("using real = {};", plan.grid.precision == Precision::f32 ? "float" : "double");
     block.line("using wide = long long;  // a position in an array");
-    block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y{}, min_blocks = {};", plan.block_x, plan.block_y,
-               plan.bulk() ? " + 32" : "", plan.min_blocks);
-    if (plan.bulk()) block.line("constexpr int stages = {};  // planes in shared memory or on their way there", plan.stages);
+    block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y, min_blocks = {};", plan.block_x, plan.block_y,
+               plan.min_blocks);
     block.line("constexpr int words = {}, rows = {};  // of a thread", plan.words, plan.rows);
     block.line("constexpr int z_block = {};         // planes that a block covers", plan.z_block);
     if (plan.lead > 0) block.line("constexpr int lead = {};  // planes that a block may be ahead of its neighbours", plan.lead);
@@ -114,14 +110,8 @@ Flags flags(const Plan& plan) {
     result.insert(result.end(), {{"apply", plan.grid.kind == Kind::apply || plan.grid.kind == Kind::apply_dot},
                                  {"f32", plan.grid.precision == Precision::f32},
                                  {"streaming", plan.streaming},
-                                 {"loads_once", plan.grid.coefficients == Coefficients::face ||
-                                                    (!plan.bulk() && (plan.grid.kind == Kind::direction ||
-                                                                      (plan.grid.kind != Kind::residual && plan.grid.has_field_diagonal())))},
-                                 {"loads_diagonal", plan.grid.kind != Kind::residual && !(plan.bulk() && plan.grid.has_field_diagonal())},
-                                 {"bulk", plan.bulk()},
-                                 {"own_fields", own_fields(plan.grid) > 0},
-                                 {"copying_warp", plan.bulk()},
-                                 {"kept_reads", false},
+                                 {"loads_once", plan.grid.coefficients == Coefficients::face || plan.grid.kind == Kind::direction ||
+                                                    (plan.grid.kind != Kind::residual && plan.grid.has_field_diagonal())},
                                  {"march", plan.march()},
                                  {"shared_rows", plan.staging == "shared"},
                                  {"two_ahead", plan.ahead == 2},
@@ -143,16 +133,14 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
                                {divide_up(plan.grid.nx, plan.block_x * plan.words), divide_up(plan.grid.ny, plan.block_y * plan.rows),
                                 divide_up(plan.grid.nz, plan.z_block)},
                                {plan.block_x, plan.block_y, 1})};
-    if (plan.bulk()) {
-        source.step[0].block = {plan.block_x * plan.block_y + warp, 1, 1};  // with the warp that copies
-        source.step[0].shared_bytes = bulk_shared_bytes(plan.grid, config);
-    }
     source.step[0].range_axis = 2;
     source.step[0].range_per_block = plan.z_block;
     if (!summed) return source;
     source.entries.emplace_back("sum_groups");
     source.step.push_back(cuda_launch("sum_groups", {plan.grid.block_sums(), 1, 1}, {sum_threads, 1, 1}));
-    if (!plan.grid.part) ++source.tables.back().words;  // blocks of sums count themselves there
+    if (plan.grid.part) return source;
+    source.entries.emplace_back("finish");
+    source.step.push_back(cuda_launch("finish", {1, 1, 1}, {sum_threads, 1, 1}));
     return source;
 }
 

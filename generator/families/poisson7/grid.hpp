@@ -46,11 +46,6 @@ struct Grid {
     bool has_field_diagonal() const { return coefficients != Coefficients::scalar; }
 };
 
-/// Fields that a cell's update reads besides what the stencil acts on.
-int own_fields(const Grid& grid);
-/// Dynamic shared memory of the CUDA kernel with form=bulk.
-std::int64_t bulk_shared_bytes(const Grid& grid, const Config& config);
-
 /// Parts of the family, each in the file of its name.
 Forms cuda_forms(const Problem& problem, const Limits& limits);
 Forms cpu_forms(const Problem& problem, const Limits& limits);

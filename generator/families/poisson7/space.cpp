@@ -13,7 +13,6 @@ using Reason = std::optional<std::string>;
 
 constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
 
-// That compute.
 std::int64_t threads(const Config& config) {
     return config.integer("block_x") * config.integer("block_y");
 }
@@ -39,11 +38,6 @@ std::int64_t registers(const Grid& grid, const Config& config) {
 
 Reason rejected_when(bool condition, const char* reason) {
     return condition ? Reason(reason) : Reason();
-}
-
-Tunable max_lead() {
-    return {"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes", numbers({0, 1, 2, 4}),
-            Value(0), "lead"};
 }
 
 // What all forms have in common. The tunables that rules ask for come first.
@@ -119,7 +113,8 @@ FormSpace shared_form(const Grid& grid) {
     form.name = "shared";
     form.help = "a march along z with planes in registers, and rows in shared memory for the neighbours along y";
     form.tunables[1].values = numbers({2, 4, 8, 16});
-    form.tunables.push_back(max_lead());
+    form.tunables.push_back({"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+                             numbers({0, 1, 2, 4}), Value(0), "lead"});
     form.safe.push_back({"max_lead", 0});
     form.constraints.push_back({"declared_memory", [](const Config& config) -> Reason {
                                     if (shared_bytes(config) <= static_shared_bytes) return {};
@@ -131,26 +126,7 @@ FormSpace shared_form(const Grid& grid) {
 }
 
 BlockResources resources(const Grid& grid, const Config& config) {
-    constexpr std::int64_t warp = 32;
-    if (config.has(form_tunable, "bulk"))
-        return {.threads = threads(config) + warp,
-                .shared_bytes = bulk_shared_bytes(grid, config),
-                .registers = static_cast<int>(registers(grid, config))};
     return {.threads = threads(config), .shared_bytes = shared_bytes(config), .registers = static_cast<int>(registers(grid, config))};
-}
-
-// Planes of tiles arrive by bulk copies.
-FormSpace bulk_form(const Grid& grid) {
-    FormSpace form = common_form(grid);
-    form.name = "bulk";
-    form.help = "a march along z through planes of a tile in shared memory, which bulk copies of a warp of its own bring";
-    form.tunables[2].values = numbers({16});
-    form.tunables.insert(form.tunables.begin() + 4, {"stages", "planes in shared memory, or on their way there", numbers({3, 4, 5, 6, 8})});
-    form.safe.insert(form.safe.begin() + 4, {"stages", 3});
-    form.safe[2] = {"load_bytes", 16};
-    form.tunables.push_back(max_lead());
-    form.safe.push_back({"max_lead", 0});
-    return form;
 }
 
 // The one form on processors.
@@ -182,30 +158,12 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     return {{{.space = block_form(limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }}}, "blocks"};
 }
 
-int own_fields(const Grid& grid) {
-    return (grid.kind == Kind::direction ? 1 : 0) + (grid.kind != Kind::residual && grid.has_field_diagonal() ? 1 : 0);
-}
-
-std::int64_t bulk_shared_bytes(const Grid& grid, const Config& config) {
-    constexpr std::int64_t vector = 16;  // bytes
-    const std::int64_t columns = config.integer("block_x") * vector / grid.word(),
-                       rows = config.integer("block_y") * config.integer("rows_per_thread");
-    const std::int64_t own = own_fields(grid);
-    const std::int64_t fields = grid.kind == Kind::residual ? 2 + (grid.has_field_diagonal() ? 1 : 0) : grid.kind == Kind::direction ? 2 : 1;
-    const std::int64_t words = fields * (rows + 2) * (columns + 2 * vector / grid.word()) + own * rows * columns;
-    return config.integer("stages") * words * grid.word();
-}
-
-Forms cuda_forms(const Problem& problem, const Limits& limits) {
-    constexpr int with_bulk_copies = 90;
+Forms cuda_forms(const Problem& problem, const Limits&) {
     const Grid grid(problem);
     Forms forms{{}, "cells"};
-    std::vector<FormSpace> spaces{cells_form(grid), march_form(grid), shared_form(grid)};
-    if (limits.architecture >= with_bulk_copies) spaces.push_back(bulk_form(grid));
-    for (const FormSpace& space : spaces) {
+    for (const FormSpace& space : {cells_form(grid), march_form(grid), shared_form(grid)}) {
         std::vector<std::string> reads{"block_x", "block_y", "load_bytes", "rows_per_thread"};
-        if (space.name == "bulk") reads.emplace_back("stages");
-        if (space.name == "march" || space.name == "shared") reads.emplace_back("prefetch");
+        if (space.name != "cells") reads.emplace_back("prefetch");
         forms.list.push_back({.space = space,
                               .resources = [grid](const Config& config) { return resources(grid, config); },
                               .resources_read = std::move(reads),

@@ -162,7 +162,8 @@ TEST_P(GaussSeidel27Forms, OfCudaEqualTheReferenceInTheEmulator) {
     EXPECT_GT(verified, 0U) << "a form of no kind of stencil";
 }
 
-// More slabs than blocks of a round, and a last one that the grid cuts off, or a last plane between.
+// More slabs than blocks of a round, and a last one that the grid cuts off, or a last plane
+// between.
 TEST_F(GaussSeidel27Kernels, ManySlabsEqualTheReferenceInTheEmulator) {
     Limits limits = cuda_limits(90);
     limits.multiprocessors = 2;
