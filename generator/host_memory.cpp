@@ -75,7 +75,8 @@ void* allocate_host_memory(std::int64_t bytes, const std::string& what) {
     std::size_t before = alignment;
     if (bytes <= most) {
         const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), 1);
-        // Half of a page is enough: parts of ranks are small, and each look-up counts for them, too.
+        // Half of a page is enough: parts of ranks are small, and each look-up counts for them,
+        // too.
         const bool large = wanted >= large_page / 2;
         if (large) before = next_place();
         const std::size_t unit = large ? large_page : alignment, rounded = (before + wanted + unit - 1) / unit * unit;

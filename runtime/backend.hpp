@@ -27,8 +27,9 @@ struct Device {
     Limits limits;
     int index = 0;
     std::int64_t memory_bytes = 0;
-    /// Kernels of other processes may run on it beside this one's (CUDA: the multi-process service).
-    /// Then blocks that wait for each other must be launched together (Module::launch_together).
+    /// Kernels of other processes may run on it beside this one's (CUDA: the multi-process
+    /// service). Then blocks that wait for each other must be launched together
+    /// (Module::launch_together).
     bool is_shared = false;
 };
 
@@ -116,11 +117,11 @@ class Backend {
     /// host does not wait.
     virtual void order(Stream /*earlier*/, Stream /*later*/) {}
 
-    /// What `work` queues on the stream that it is given, to be queued again: on CUDA a graph, whose
-    /// launches follow each other with less time between them, and which costs the host one call.
-    /// There `work` is called once, and nothing of it runs; its kernels must have been launched
-    /// before, and what it copies or launches must be on its stream. Elsewhere it is called at each
-    /// launch. Arguments are as they are then.
+    /// What `work` queues on the stream that it is given, to be queued again: on CUDA a graph,
+    /// whose launches follow each other with less time between them, and which costs the host one
+    /// call. There `work` is called once, and nothing of it runs; its kernels must have been
+    /// launched before, and what it copies or launches must be on its stream. Elsewhere it is
+    /// called at each launch. Arguments are as they are then.
     virtual std::unique_ptr<Recording> record(std::function<void(Stream)> work);
 
     /// Seconds that `work`, which queues launches on `stream`, takes on the device.

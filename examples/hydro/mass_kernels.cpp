@@ -128,8 +128,9 @@ constexpr const char* cpu_sums = R"cpp(
     }
 )cpp";
 
-// What a component's scalars are and what follows from sums, and a row's part of them. All words of a
-// row are loaded before any is stored: a compiler that cannot tell arrays apart would wait for each.
+// What a component's scalars are and what follows from sums, and a row's part of them. All words of
+// a row are loaded before any is stored: a compiler that cannot tell arrays apart would wait for
+// each.
 constexpr const char* arithmetic_body =
     R"cpp(
     enum Word { alpha, beta, delta, first_delta, threshold, tolerance, active, iterations, breakdown, words };

@@ -51,8 +51,8 @@ class MassKernels {
 
     /// The kernels' text with the launches of one iteration, in the order of the steps above.
     static KernelSource source(Target target, int components, int rows);
-    /// The text alone, which FusedMassKernels goes on; and its first part, what is done with scalars
-    /// and with a row's words, for kernels of others with the same digits.
+    /// The text alone, which FusedMassKernels goes on; and its first part, what is done with
+    /// scalars and with a row's words, for kernels of others with the same digits.
     static std::string text(Target target, int components);
     static std::string arithmetic(Target target, int components);
     static std::int64_t sum_words(int components, int rows);

@@ -295,13 +295,13 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
     s.finish(Kernels::started_step, of, s.of_residuals);
     if (s.fuses(settings.updates)) {
         const FusedRankKernels::Arrays arrays{s.q.data(), s.held.data(), s.w.data(), s.dot.data(), x, s.r.data(), s.scalars.data()};
-        const MassSolve solve = s.scalars.solve(settings, [&](int steps) {
+        MassSolve solve = s.scalars.solve(settings, [&](int steps) {
             for (int step = 0; step < steps; ++step) s.fused->iterate(arrays, settings.updates == VectorUpdates::cooperative);
         });
         s.exchange(x);
         return solve;
     }
-    const MassSolve solve = s.scalars.solve(settings, [&](int steps) {
+    MassSolve solve = s.scalars.solve(settings, [&](int steps) {
         for (int step = 0; step < steps; ++step) s.iterate(of);
     });
     if (std::exchange(s.step_is_left, false)) s.launch(Kernels::go_on_step, of, {s.beside_dots(), s.rows});

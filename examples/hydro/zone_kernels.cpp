@@ -50,7 +50,8 @@ constexpr const char* body = R"cpp(
                 for (int k = 0; k < together; ++k) place[k] = at + k < end ? places[at + k] : -1;
                 for (int k = 0; k < together; ++k)
                     for (int c = 0; c < components; ++c)
-                        some[k][c] = place[k] < 0 ? 0.0 : from[((long long)(place[k] / zone_nodes) * components + c) * zone_nodes + place[k] % zone_nodes];
+                        some[k][c] =
+                            place[k] < 0 ? 0.0 : from[((long long)(place[k] / zone_nodes) * components + c) * zone_nodes + place[k] % zone_nodes];
                 for (int k = 0; k < together; ++k)
                     for (int c = 0; c < components; ++c) sums[c] += some[k][c];
             }

@@ -242,8 +242,9 @@ struct DeviceMail::State {
         });
     }
 
-    // Between processes, whether a flag that is set there is seen here. Else events serve, which
-    // take longer.
+    // Between processes with a GPU each, whether a flag that is set there is seen here. Else events
+    // serve, which take longer; but where processes take turns on one GPU, what waits for a flag
+    // spends its turn.
     void try_flags(std::span<Line* const> of) {
         std::vector<std::int32_t> own(of.size(), 1), others(of.size(), 1);
         // What both ends of a line can do.
@@ -256,7 +257,7 @@ struct DeviceMail::State {
             swap_words<std::int32_t>(of, own, others);
         };
         for_lines([&](Line& line) {
-            if (line.by_host || !line.theirs->is_outside() || line.theirs->flag() == nullptr) return false;
+            if (line.by_host || !line.theirs->is_outside() || !line.theirs->is_apart() || line.theirs->flag() == nullptr) return false;
             line.theirs->set_flag(++line.sent, stream);
             backend.synchronise(stream);
             return true;

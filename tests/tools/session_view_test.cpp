@@ -147,7 +147,8 @@ TEST_F(SessionView, TimeOfARunThatIsOverStandsStill) {
         fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::seconds(900));
         const WatchedSession session = watched_session(file, known_families());
         ASSERT_EQ(session.state, killed ? WatchedSession::State::killed : WatchedSession::State::finished);
-        // The killed run began its second problem just now, by its log, and tried for three seconds.
+        // The killed run began its second problem just now, by its log, and tried for three
+        // seconds.
         EXPECT_NEAR(session.elapsed, killed ? 1003 : 100, 2);
         const Json document = json_of(session);
         EXPECT_NEAR(document["elapsed"].get<double>(), session.elapsed, 1e-6);

@@ -272,8 +272,8 @@ FormSpace row_form(const Shape& shape, const Limits& limits) {
             .safe = safe_rows(shape, limits, columns)};
 }
 
-// Rows of the left factor and columns of the right one lie along k, and these are so few that turning
-// the rows first would take longer than turning the sums.
+// Rows of the left factor and columns of the right one lie along k, and these are so few that
+// turning the rows first would take longer than turning the sums.
 bool lies_along_k(const Shape& shape) {
     constexpr int few = 16;
     const Factors of(shape);

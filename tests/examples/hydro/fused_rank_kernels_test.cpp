@@ -153,7 +153,8 @@ class FusedRankKernelsTest : public testing::Test {
         FusedRankKernels::Arrays arrays() const { return {q.data(), held.data(), w.data(), dot.data(), x.data(), r.data(), scalars.data()}; }
     };
 
-    // `found`: x, r, then p and scalars. Those of own rows, and all of p, which others have stored here.
+    // `found`: x, r, then p and scalars. Those of own rows, and all of p, which others have stored
+    // here.
     void expect_digits(const Here& here, std::span<const double> found) const {
         const std::size_t words = here.r.size(), own = static_cast<std::size_t>(here.part.own), stride = static_cast<std::size_t>(here.part.stride);
         const auto differing = [&](std::span<const double> is, const std::vector<double>& expected, std::size_t rows) {
@@ -177,7 +178,8 @@ class FusedRankKernelsTest : public testing::Test {
     std::vector<double> first_scalars_, scalars_;
 };
 
-// The text for GPUs in the emulator, which has one block after the other: each rank is a process and has one block.
+// The text for GPUs in the emulator, which has one block after the other: each rank is a process
+// and has one block.
 TEST_F(FusedRankKernelsTest, HaveTheDigitsOfOneRank) {
     SCOPED_TRACE(seed_);
     for (const int ranks : {2, 3}) {
@@ -202,7 +204,8 @@ TEST_F(FusedRankKernelsTest, HaveTheDigitsOfOneRank) {
             devices.emplace_back(*backend_, here, first_scalars_);
             const FusedMassKernels::Product product = devices.back().product(here, limits);
             KernelSource source = FusedRankKernels::source(limits, here.part, product.source);
-            // Ranks take turns only where they wait for each other, so that a fence has nothing to do.
+            // Ranks take turns only where they wait for each other, so that a fence has nothing to
+            // do.
             source.text = "inline void __threadfence_system() {}\n" + source.text;
             kernels.emplace_back(*backend_, limits, test::emulated(source), here.part, at, FusedRankKernels::Memory{all[rank], all.data()}, product,
                                  test::emulated(product.source));
@@ -255,7 +258,8 @@ TEST_F(FusedRankKernelsTest, CompileForGpus) {
     EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
 }
 
-// On a GPU, which ranks share in this test alone: each takes a stream, and so few blocks that all of them have room together.
+// On a GPU, which ranks share in this test alone: each takes a stream, and so few blocks that all
+// of them have room together.
 using GpuFusedRankKernels = test::OnGpu<FusedRankKernelsTest>;
 TEST_F(GpuFusedRankKernels, HaveTheDigitsOfOneRank) {
     SCOPED_TRACE(seed_);
@@ -284,8 +288,8 @@ TEST_F(GpuFusedRankKernels, HaveTheDigitsOfOneRank) {
                                      FusedRankKernels::Memory{boxes[rank].data(), all.data()}, product, product.source);
                 streams.push_back(std::make_unique<OwnStream>(*gpu_));
             }
-            // Each by itself first, where nobody waits since all flags are up: a driver that loads kernels
-            // at their first launch waits for those that run.
+            // Each by itself first, where nobody waits since all flags are up: a driver that loads
+            // kernels at their first launch waits for those that run.
             for (std::size_t rank = 0; rank < here_.size(); ++rank) {
                 auto* const flags = static_cast<std::byte*>(boxes[rank].data()) + at.flags * static_cast<std::int64_t>(sizeof(double));
                 gpu_->fill(flags, 0x70, (at.words - at.flags) * static_cast<std::int64_t>(sizeof(double)));

@@ -186,7 +186,8 @@ TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOnTheThreadsOrOnFusedUpda
     std::vector<double> x(2 * rows);
     EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-9, .updates = VectorUpdates::separate}).iterations, first.iterations);
     EXPECT_EQ(x, usual) << "residual and direction in a launch each";
-    // From the second solve of the same arrays on iterations are recorded: fewer than there are, and more.
+    // From the second solve of the same arrays on iterations are recorded: fewer than there are,
+    // and more.
     for (const int recorded : {0, 1, 3, 1000})
         for (const VectorUpdates updates : {VectorUpdates::fused, VectorUpdates::separate})
             for (int solve = 0; solve < 3; ++solve) {

@@ -153,6 +153,8 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
                 mail.agree();
                 mail.prepare(std::vector(channels.size(), std::vector<DeviceMail::Sizes>{{8, 8}}));
                 communicator.barrier();
+                const bool apart = std::getenv("HONE_TEST_APART") != nullptr, by_events = message_way(communicator) == MessageWay::events;
+                if (mail.has_flags(0) != (shares && apart && !by_events)) throw Error("flags", "who shares a GPU awaits them, or nobody", "mend it");
                 if (mail.way(0) != (shares ? "peer" : "host")) throw Error("the way", mail.way(0) + ": " + mail.why_not_peer(0), "mend it");
             }
             if (machine.state().opened_memory.empty()) return 0;

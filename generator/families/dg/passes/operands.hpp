@@ -15,7 +15,7 @@ struct Operands {
     int face_columns;         ///< likewise of LIFT for a face
     int flux_columns;         ///< and for all of them
     int field_row, flux_row;  ///< stride between elements
-    int nodal_row = 0;        ///< likewise where fields and right-hand sides lie as in memory, for parts
+    int nodal_row = 0;        ///< likewise where fields and results lie as in memory, for parts
 
     /// Rows are read `step` values at a time. `faces_apart`: each face of a row is rounded up to
     /// whole steps.
@@ -38,9 +38,9 @@ struct Operands {
         flux_row = (columns / step | 1) * step;
     }
 
-    /// Rows of nodal values: an odd number of copies, or of two words, so that neighbouring elements
-    /// begin in different banks. Elements lie as in memory where copies do not divide their words,
-    /// which are then such a number. The place of the parts has room for them.
+    /// Rows of nodal values: an odd number of copies, or of two words, so that neighbouring
+    /// elements begin in different banks. Elements lie as in memory where copies do not divide
+    /// their words, which are then such a number. The place of the parts has room for them.
     void set_nodal_row(const Shape& shape, int copy_width, int step) {
         const int width = std::max(copy_width, 2);
         nodal_row = shape.words() % width == 0 ? (shape.words() / width | 1) * width : shape.words();

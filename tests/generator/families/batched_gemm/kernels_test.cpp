@@ -93,8 +93,8 @@ TEST_F(BatchedGemmKernels, RandomCpuConfigurationsEqualTheReference) {
 
 // Copied rows of op(A): the first step of a kernel makes its threads' memory for them, and
 // compilers differ in what they keep in registers then. Products of one row, alone and several at a
-// time, with some left over. Tiles of two sizes both ways and in both orders, and partial sums of a k
-// that they do not divide. Sums that are turned in place of rows, of whole and partial tiles.
+// time, with some left over. Tiles of two sizes both ways and in both orders, and partial sums of a
+// k that they do not divide. Sums that are turned in place of rows, of whole and partial tiles.
 TEST_F(BatchedGemmKernels, EveryWayOfRowsEqualsTheReferenceByEveryCompiler) {
     constexpr std::array<std::array<const char*, 2>, 13> members{{
         {"form=tt precision=f32 m=7 n=35 k=21 batch=53", "form=rows,lanes=8,vectors_per_tile=1,columns_per_tile=8,unroll=2"},

@@ -219,7 +219,7 @@ TEST(DgVolumeSpace, HasManyMembersAndFewEnoughToEnumerate) {
         for (const Limits& limits : {cpu_limits(), cuda_limits(80), cuda_limits(90), cuda_limits(120)}) {
             const SearchSpace space = family().space(problem, limits);
             EXPECT_FALSE(space.check(space.safe()).has_value());
-            EXPECT_LE(space.product(), 60000) << problem.key();
+            EXPECT_LE(space.product(), 70000) << problem.key();  // `hone space` counts them in 40 ms
         }
     const auto members = [](const char* rest, const Limits& limits) { return family().space(parse(rest), limits).members().size(); };
     EXPECT_GE(members("equation=maxwell_3d order=3 precision=f32 elements=1", cuda_limits(90)), 300U);
