@@ -57,8 +57,8 @@ class FusedRankKernels {
     FusedRankKernels(Backend& backend, const Limits& limits, const KernelSource& source, const Part& part, const Places& places, Memory memory,
                      const FusedMassKernels::Product& product, const KernelSource& of_product);
 
-    /// The next iteration, by all ranks alike. At its end the copies of p here are there, those of x
-    /// are not. `cooperative`: by Module::launch_together.
+    /// The next iteration, by all ranks alike. At its end the copies of p here are there, those of
+    /// x are not. `cooperative`: by Module::launch_together.
     void iterate(const Arrays& arrays, bool cooperative = false, Stream stream = {});
 
   private:

@@ -33,8 +33,8 @@ struct RankMassKernels {
         updated_step
     };
 
-    /// Words of `scalars` behind those of MassKernels: [component] p . w, then the last step that was
-    /// taken along p.
+    /// Words of `scalars` behind those of MassKernels: [component] p . w, then the last step that
+    /// was taken along p.
     static constexpr int more_scalars(int components) { return 2 * components; }
 
     /// Their text, with a launch of each.

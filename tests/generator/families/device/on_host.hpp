@@ -84,8 +84,9 @@ inline void bulk_copies_on_host(std::string& text) {
 )");
 }
 
-/// Barriers at which warps arrive, of a kernel whose copies a warp of its own starts: the warps that
-/// have arrived and, behind 16 bits, those that are awaited, and behind 32 the phases that are over.
+/// Barriers at which warps arrive, of a kernel whose copies a warp of its own starts: the warps
+/// that have arrived and, behind 16 bits, those that are awaited, and behind 32 the phases that are
+/// over.
 inline void arrivals_on_host(std::string& text) {
     replace_body(text, "void prepare_arrivals(", R"(    for (int i = 0; i < count; ++i) barriers[i] = static_cast<Barrier>(warps) << 16;
 )");
@@ -102,8 +103,8 @@ inline void arrivals_on_host(std::string& text) {
 )");
 }
 
-/// The piece device/copies.cu/bulk of such a kernel: phases are counted alike. The threads of a warp go
-/// on together.
+/// The piece device/copies.cu/bulk of such a kernel: phases are counted alike. The threads of a
+/// warp go on together.
 inline void phases_on_host(std::string& text) {
     replace_body(text, "void copy_rows(",
                  R"(    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0) cuda_on_host::stop("a bulk copy is not aligned");
