@@ -26,7 +26,6 @@
 #include <vector>
 
 #include "examples/heat/heat_7.hpp"
-#include "examples/options/command_line.hpp"
 
 namespace {
 
@@ -129,7 +128,11 @@ int main(int argc, char** argv) try {
         "Examples:\n"
         "  heat                               96^3 points: tunes at the first start, and looks up at the second\n"
         "  heat --size 128 --tune 5 --db tuned");
-    if (const auto code = hone::examples::read_command_line(app, argc, argv)) return *code;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& ending) {
+        return app.exit(ending) == 0 ? 0 : 2;  // 2 for a wrong command line, as hone's commands
+    }
 
     hone::DiskCache cache(hone::DiskCache::default_folder());
     const auto backend = hone::make_backend(settings.device, cache);

@@ -10,8 +10,8 @@ constexpr int block_x = 32, block_y = 6, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 2;
 constexpr int points_per_thread = 4;  // along x
 constexpr int planes_per_slab = 3, slab_stages = 3;
-constexpr int stages_of(int planes)  // the shared memory is as large for all blocks
-{
+// The shared memory is as large for all blocks.
+constexpr int stages_of(int planes) {
     return slab_stages * (2 * planes_per_slab + 2) / (2 * planes + 2);
 }
 constexpr int stages = stages_of(1);  // most of a block
