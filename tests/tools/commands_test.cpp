@@ -239,8 +239,7 @@ TEST(Commands, EmptyDatabaseIsAnAnswerWithoutResult) {
         EXPECT_EQ(answer.code, Exit::nothing) << line << "\n" << answer.error;
         EXPECT_EQ(answer.out, "") << line;
     }
-    // No record of a processor ships for this family.
-    const Answer found = ask(with("lookup", "dg_rk equation=maxwell_3d order=3 precision=f32 elements=1000 --device cpu --json"));
+    const Answer found = ask(with("lookup", "dg_rk equation=maxwell_3d order=3 precision=f32 elements=1000 --device cpu --json --db " + empty));
     EXPECT_EQ(found.code, Exit::nothing);
     EXPECT_EQ(Json::parse(found.out)["matches"][0]["grade"], "none");
     EXPECT_EQ(ask({"show", "--db", (own.folder.path() / "absent").string()}).code, Exit::wrong_input);
