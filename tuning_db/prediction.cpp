@@ -302,6 +302,7 @@ std::optional<Prediction> predict(const Families& families, const Problem& probl
     // problem by rules, which propose as a neighbour does.
     const bool safe_too = counted(space, space.safe()) > 0;
     std::vector<const Config*> candidates;
+    candidates.reserve(sources.size() + 1);
     for (const Source& source : sources) candidates.push_back(&source.member);
     if (safe_too) candidates.push_back(&space.safe());
     double least = std::numeric_limits<double>::infinity();

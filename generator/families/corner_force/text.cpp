@@ -173,6 +173,7 @@ std::string nested_list(int rows, int columns, const std::function<double(int, i
     std::vector<std::string> lists;
     for (int row = 0; row < rows; ++row) {
         std::vector<std::string> numbers;
+        numbers.reserve(static_cast<std::size_t>(columns));
         for (int column = 0; column < columns; ++column) numbers.push_back(fmt::format("real({:.17g})", entry(row, column)));
         lists.push_back(fmt::format("{{{}}}", fmt::join(numbers, ", ")));
     }

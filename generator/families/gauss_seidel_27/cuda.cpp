@@ -9,7 +9,6 @@
 namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
-constexpr std::int64_t warp = 32;
 constexpr std::int64_t widest_load = 16;  // bytes
 constexpr std::int64_t line_bytes = 128;
 constexpr std::int64_t copy_threads = 128;
