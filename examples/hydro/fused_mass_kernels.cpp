@@ -432,8 +432,7 @@ FusedMassKernels::FusedMassKernels(Backend& backend, const KernelSource& source,
 
 void FusedMassKernels::iterate(const MassKernels::Arrays& arrays, bool cooperative, Stream stream) const {
     if (product_) product_->launch(arrays.p, arrays.w, arrays.dot, stream);
-    std::vector<const void*> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
-                                      arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
+    std::vector<const void*> pointers = arrays.pointers();
     std::vector<int> numbers{0, rows_};
     if (product_) {
         pointers.insert(pointers.end(), {product_->corner_starts(), product_->corners(), product_->sums(), product_->dot_sums(), dot_groups_.data()});

@@ -350,9 +350,7 @@ MassKernels::MassKernels(Backend& backend, const KernelSource& source, int rows)
 }
 
 void MassKernels::launch(std::size_t step, const Arrays& arrays, Stream stream) const {
-    launch_mass_kernel(*module_, steps_[step],
-                       {arrays.b, arrays.q, arrays.held, arrays.w, arrays.dot, arrays.x, arrays.r, arrays.p, arrays.sums, arrays.scalars}, {0, rows_},
-                       stream);
+    launch_mass_kernel(*module_, steps_[step], arrays.pointers(), {0, rows_}, stream);
 }
 
 void MassKernels::start(const Arrays& arrays) const {

@@ -43,6 +43,9 @@ class MassKernels {
     struct Arrays {
         const void *b, *q, *held, *w, *dot;
         void *x, *r, *p, *sums, *scalars;
+
+        /// In the order in which entries take them.
+        std::vector<const void*> pointers() const { return {b, q, held, w, dot, x, r, p, sums, scalars}; }
     };
 
     /// Rows whose products are summed up first, in pairs of neighbours; then chunks by number

@@ -102,6 +102,8 @@ struct RankMassSolver::State {
         }
         backend.fill(of_groups.data(), 0, of_groups.bytes());
         if (of_dots.gather->for_kernels() != nullptr) sharing_module = backend.load(compiled_mass_kernels(backend, sharing));
+        // Where other processes' kernels may take the room of one rank's blocks, all ranks would
+        // wait for it.
         const bool alone = all_reduce(of.ranks(), Reduction::smallest, on.device().is_shared ? 0 : 1) > 0;
         if (shared && alone) fuse(library, form);
         exchange(p[0]);  // the first one finds the ways to other ranks
@@ -259,8 +261,7 @@ struct RankMassSolver::State {
         directions.end();
     }
 
-    // GPUs do all of it in one launch behind the product where nothing else is asked for. Where
-    // other processes' kernels may take the room of one rank's blocks, all ranks would wait for it.
+    // GPUs do all of it in one launch behind the product where nothing else is asked for.
     bool fuses(VectorUpdates updates) const { return fused && updates != VectorUpdates::separate && steps_beside_sums(); }
 
     void iterate(Vectors& of) {
