@@ -261,7 +261,7 @@ std::optional<std::int64_t> SearchSpace::index_of(const std::vector<std::size_t>
     return place.first + index;
 }
 
-std::optional<Rejection> SearchSpace::check(const Config& config) const {
+std::optional<Rejection> SearchSpace::value_rejection(const Config& config) const {
     const auto& assignments = config.assignments();
     const FormSpace* const form = form_of(config);
     if (form == nullptr) {
@@ -279,6 +279,13 @@ std::optional<Rejection> SearchSpace::check(const Config& config) const {
         if (!has_value(tunables[i], assignment.value))
             return Rejection{"values", fmt::format("{}={} is none of {}", assignment.name, to_string(assignment.value), list(tunables[i].values))};
     }
+    return std::nullopt;
+}
+
+std::optional<Rejection> SearchSpace::check(const Config& config) const {
+    if (auto rejection = value_rejection(config)) return rejection;
+    const FormSpace* const form = form_of(config);
+    if (form == nullptr) return std::nullopt;  // the empty configuration of the empty space
     for (const auto& constraint : form->constraints)
         if (auto reason = constraint.violation(config)) return Rejection{constraint.name, std::move(*reason)};
     if (listed_ && !std::binary_search(listed_->begin(), listed_->end(), index_of(config))) return Rejection{"listed", "it is not among the members"};

@@ -114,6 +114,10 @@ class SearchSpace {
     /// line is safe to check here.
     std::optional<Rejection> check(const Config& config) const;
 
+    /// Whether `config` is an assignment of the product, its constraints aside: a form's functions
+    /// may be asked about it. Safe for whatever comes from a file, as `check` is.
+    bool in_product(const Config& config) const { return !value_rejection(config); }
+
     /// Translates a configuration from a record or journal of an older hone: tunables that did not
     /// exist then get their `former` values, and one that is of before its family had forms becomes
     /// one of the form that it was. The result may still be no member. Any other configuration is
@@ -160,6 +164,8 @@ class SearchSpace {
     /// unchanged when it was of none.
     Config translated(const Config& config) const;
     Rejection no_form(const Config& config) const;
+    /// `check` without the constraints.
+    std::optional<Rejection> value_rejection(const Config& config) const;
     std::string form_names() const;
     void walk_form(std::size_t form, std::int64_t first, std::int64_t last, const std::function<void(const Run&)>& visit) const;
 

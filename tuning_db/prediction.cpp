@@ -151,9 +151,10 @@ double counted(const SearchSpace& space, const Config& config) {
     return form != nullptr && form->count ? form->count(config) : 0;
 }
 
-// Threads of a member's block; 0 where that is not known.
+// Threads of a block; 0 where that is not known, as of a configuration from a file that is none of
+// the space's.
 std::int64_t threads_of(const SearchSpace& space, const Config& config) {
-    const FormSpace* const form = space.form_of(config);
+    const FormSpace* const form = space.in_product(config) ? space.form_of(config) : nullptr;
     return form != nullptr && form->resources ? form->resources(config).threads : 0;
 }
 

@@ -141,6 +141,35 @@ TEST(Prediction, TheNearestMemberIsTheNearest) {
     }
 }
 
+TEST(Prediction, ANeighbourWhoseConfigurationIsNoneOfItsSpaceBreaksNothing) {
+    // A file's tunables may be missing, misnamed or of the wrong kind: each form's functions read them
+    // by name.
+    const Limits limits = cuda_limits(90);
+    for (const Family& family : built_in_families()) {
+        const Problem problem = built_in_families().parse_problem(family.example);
+        const SearchSpace space = family.space(problem, limits);
+        for (const FormSpace& form : space.forms()) {
+            const auto whole = space.entry(form).assignments();
+            std::vector<std::vector<Assignment>> broken;
+            for (std::size_t i = whole.size() - form.tunables.size(); i < whole.size(); ++i) {
+                broken.push_back(whole);
+                broken.back().erase(broken.back().begin() + static_cast<std::ptrdiff_t>(i));
+                broken.push_back(whole);
+                broken.back()[i].name += "_of_none";
+                broken.push_back(whole);
+                broken.back()[i].value = whole[i].value.index() == 0 ? Value("word") : Value(std::int64_t{1});
+            }
+            for (auto& assignments : broken) {
+                Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
+                record.problem = problem;
+                record.config = Config(std::move(assignments));
+                const auto prediction = predict(built_in_families(), problem, limits, {{&record, 1}});
+                EXPECT_TRUE(!prediction || !space.check(prediction->config)) << family.name << " " << record.config.key();
+            }
+        }
+    }
+}
+
 TEST(Prediction, WhatSeveralNeighboursAgreeInWins) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     const SearchSpace space = families().of(problem).space(problem, cuda_limits(90));
