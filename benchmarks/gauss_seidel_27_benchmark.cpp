@@ -2,7 +2,8 @@
 // colour, caches only, eight launches, stencil by value, the best of several block shapes, for the
 // constant stencil; the other kinds are reported against the ceiling alone. On the processor: the
 // loop nest that one would write, a parallel one per colour, all neighbours written out, compiled
-// with the same options.
+// with the same options; and where each point has a stencil, how fast the stencils alone are read,
+// a row of each of the 27 arrays after the other as a sweep must, and each array in one run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,15 +92,54 @@ extern "C" void plain(real* u, const real* f, const real* s, int nx, int ny, int
                                                         terms, coefficient(stencil, 13));
 }
 
+// Reads the stencils of a `variable` problem and nothing else. Each thread has a part of the
+// planes: row by row, or array by array.
+std::string reads_text(const Problem& problem, bool by_rows) {
+    constexpr const char* row = "sum += row(s + (k * wide(nz) + z) * ny * pitch + y * wide(pitch), nx);";
+    const std::string loops = by_rows ? fmt::format(R"(
+        for (int z = begin; z < end; ++z)
+            for (int y = 0; y < ny; ++y)
+                for (int k = 0; k < 27; ++k) {})",
+                                                    row)
+                                      : fmt::format(R"(
+        for (int k = 0; k < 27; ++k)
+            for (int z = begin; z < end; ++z)
+                for (int y = 0; y < ny; ++y) {})",
+                                                    row);
+    return real_type(problem.precision()) + fmt::format(R"(#include <omp.h>
+typedef long long wide;
+static inline real row(const real* s, int nx) {{
+    real sum = 0;
+    #pragma omp simd reduction(+ : sum)
+    for (int x = 0; x < nx; ++x) sum += s[x];
+    return sum;
+}}
+extern "C" void plain(real* u, const real*, const real* s, int nx, int ny, int nz, int pitch, int first, int last) {{
+    #pragma omp parallel
+    {{
+        const int threads = omp_get_num_threads(), thread = omp_get_thread_num();
+        const int begin = first + int((last - first) * wide(thread) / threads), end = first + int((last - first) * wide(thread + 1) / threads);
+        real sum = 0;{}
+        if (sum == real(-1)) u[0] = sum;  // never: the sum must be wanted
+    }}
+}}
+)",
+                                                        loops);
+}
+
 void gauss_seidel(benchmark::State& state, const std::string& text) {
     Backend& backend = DeviceBench::instance().backend();
     DeviceProblem problem(text);
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
     std::unique_ptr<PlainSweep> plain;
-    std::unique_ptr<PlainLoops> loops;
+    std::unique_ptr<PlainLoops> loops, rows, arrays;
     if (backend.device().fingerprint.target == Target::cpu) {
         loops = std::make_unique<PlainLoops>(backend, problem, loops_text(problem.problem()));
         contenders.push_back([&loops] { loops->sweep(); });
+        if (problem.problem().word("stencil") == "variable") {
+            rows = std::make_unique<PlainLoops>(backend, problem, reads_text(problem.problem(), true));
+            arrays = std::make_unique<PlainLoops>(backend, problem, reads_text(problem.problem(), false));
+        }
     } else if (problem.problem().word("stencil") == "constant") {
         plain = std::make_unique<PlainSweep>(backend, problem);
         for (const Dim3& block : {Dim3{32, 4, 1}, Dim3{32, 8, 1}, Dim3{64, 2, 1}, Dim3{64, 4, 1}, Dim3{64, 8, 1}, Dim3{128, 1, 1}, Dim3{128, 2, 1},
@@ -110,6 +150,11 @@ void gauss_seidel(benchmark::State& state, const std::string& text) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
         const double rival = seconds.size() > 1 ? *std::min_element(seconds.begin() + 1, seconds.end()) : 0;
         report(state, problem, seconds[0], {rival});
+        if (!rows) continue;
+        const std::vector<double> reads = measure_in_turns(backend, {[&] { rows->sweep(); }, [&] { arrays->sweep(); }}, 11);
+        const double bytes = 27 * problem.counts().updates * static_cast<double>(bytes_per_word(problem.problem().precision()));
+        state.counters["stencils_by_rows_GB/s"] = bytes / reads[0] * 1e-9;
+        state.counters["stencils_by_arrays_GB/s"] = bytes / reads[1] * 1e-9;
     }
 }
 

@@ -1,13 +1,14 @@
 // gauss_seidel_27: variable stencil, f32
-// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config form=rows,
-//     y_block=4,z_block=4,vector_bytes=64,threads=all,binding=none
+// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config form=wave,
+//     z_block=2,vector_bytes=64,fetch_ahead=4,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 120 bytes (compulsory)
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int y_block = 4;
-constexpr int z_block = 4;
+constexpr int z_block = 2;
 constexpr int vector_words = 16;
+constexpr int fetch_ahead = 4;
+constexpr int stencil_arrays = 27;
 
 namespace {
 
@@ -43,6 +44,16 @@ inline Stencil stencil_of_row(const real* stencil, wide y, wide z, int ny, int n
     return {stencil + (z * ny + y) * pitch, wide(nz) * ny * pitch};
 }
 
+// Asks for a fourth of the stencils' arrays, words from `begin` on of the row that comes `fetch_ahead` rows later, to
+// be brought into the second cache: a row is too short a run for the processor to see what comes next.
+constexpr int words_at_once = 64;
+inline void fetch(const Stencil& s, int fourth, int begin, wide pitch) {
+    constexpr int line_words = 64 / sizeof(real);
+    for (int n = stencil_arrays * fourth / 4; n < stencil_arrays * (fourth + 1) / 4; ++n)
+        for (int x = begin; x < begin + words_at_once; x += line_words)
+            __builtin_prefetch(s.row + n * s.stride + fetch_ahead * pitch + x, 0, 2);
+}
+
 // Both colours of a row, x counted from 1. All other rows keep their values meanwhile, so they are read once, and every
 // loop runs over contiguous words: what belongs to the other colour is computed too and not stored, which costs less
 // than loads with a stride. `rest` and `odd` are buffers of nx + 2 words.
@@ -53,38 +64,54 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
     odd[nx + 1] = u[nx + 1];
     // Six coefficients at a time: their arrays lie whole pages apart, so that the words of one point share a place in
     // the nearest cache, which holds 8 to 12 lines there, not 27.
-    #pragma omp simd simdlen(vector_words)
-    for (int x = 1; x <= nx; ++x) {
-        real sum = f[x];
-        sum = sum - s(0, x) * u[x - plane - pitch - 1] - s(1, x) * u[x - plane - pitch]
-            - s(2, x) * u[x - plane - pitch + 1];
-        sum = sum - s(3, x) * u[x - plane - 1] - s(4, x) * u[x - plane] - s(5, x) * u[x - plane + 1];
-        rest[x] = sum;
+    for (int begin = 1; begin <= nx; begin += words_at_once) {
+        const int end = lesser(begin + words_at_once, nx + 1);
+        fetch(s, 0, begin, pitch);
+        #pragma omp simd simdlen(vector_words)
+        for (int x = begin; x < end; ++x) {
+            real sum = f[x];
+            sum = sum - s(0, x) * u[x - plane - pitch - 1] - s(1, x) * u[x - plane - pitch]
+                - s(2, x) * u[x - plane - pitch + 1];
+            sum = sum - s(3, x) * u[x - plane - 1] - s(4, x) * u[x - plane] - s(5, x) * u[x - plane + 1];
+            rest[x] = sum;
+        }
     }
-    #pragma omp simd simdlen(vector_words)
-    for (int x = 1; x <= nx; ++x) {
-        real sum = rest[x];
-        sum = sum - s(6, x) * u[x - plane + pitch - 1] - s(7, x) * u[x - plane + pitch]
-            - s(8, x) * u[x - plane + pitch + 1];
-        sum = sum - s(9, x) * u[x - pitch - 1] - s(10, x) * u[x - pitch] - s(11, x) * u[x - pitch + 1];
-        rest[x] = sum;
+    for (int begin = 1; begin <= nx; begin += words_at_once) {
+        const int end = lesser(begin + words_at_once, nx + 1);
+        fetch(s, 1, begin, pitch);
+        #pragma omp simd simdlen(vector_words)
+        for (int x = begin; x < end; ++x) {
+            real sum = rest[x];
+            sum = sum - s(6, x) * u[x - plane + pitch - 1] - s(7, x) * u[x - plane + pitch]
+                - s(8, x) * u[x - plane + pitch + 1];
+            sum = sum - s(9, x) * u[x - pitch - 1] - s(10, x) * u[x - pitch] - s(11, x) * u[x - pitch + 1];
+            rest[x] = sum;
+        }
     }
-    #pragma omp simd simdlen(vector_words)
-    for (int x = 1; x <= nx; ++x) {
-        real sum = rest[x];
-        sum = sum - s(15, x) * u[x + pitch - 1] - s(16, x) * u[x + pitch] - s(17, x) * u[x + pitch + 1];
-        sum = sum - s(18, x) * u[x + plane - pitch - 1] - s(19, x) * u[x + plane - pitch]
-            - s(20, x) * u[x + plane - pitch + 1];
-        rest[x] = sum;
+    for (int begin = 1; begin <= nx; begin += words_at_once) {
+        const int end = lesser(begin + words_at_once, nx + 1);
+        fetch(s, 2, begin, pitch);
+        #pragma omp simd simdlen(vector_words)
+        for (int x = begin; x < end; ++x) {
+            real sum = rest[x];
+            sum = sum - s(15, x) * u[x + pitch - 1] - s(16, x) * u[x + pitch] - s(17, x) * u[x + pitch + 1];
+            sum = sum - s(18, x) * u[x + plane - pitch - 1] - s(19, x) * u[x + plane - pitch]
+                - s(20, x) * u[x + plane - pitch + 1];
+            rest[x] = sum;
+        }
     }
-    #pragma omp simd simdlen(vector_words)
-    for (int x = 1; x <= nx; ++x) {
-        real sum = rest[x];
-        sum = sum - s(21, x) * u[x + plane - 1] - s(22, x) * u[x + plane] - s(23, x) * u[x + plane + 1];
-        sum = sum - s(24, x) * u[x + plane + pitch - 1] - s(25, x) * u[x + plane + pitch]
-            - s(26, x) * u[x + plane + pitch + 1];
-        rest[x] = sum;
-        odd[x] = (sum - s(12, x) * u[x - 1] - s(14, x) * u[x + 1]) * s(13, x);
+    for (int begin = 1; begin <= nx; begin += words_at_once) {
+        const int end = lesser(begin + words_at_once, nx + 1);
+        fetch(s, 3, begin, pitch);
+        #pragma omp simd simdlen(vector_words)
+        for (int x = begin; x < end; ++x) {
+            real sum = rest[x];
+            sum = sum - s(21, x) * u[x + plane - 1] - s(22, x) * u[x + plane] - s(23, x) * u[x + plane + 1];
+            sum = sum - s(24, x) * u[x + plane + pitch - 1] - s(25, x) * u[x + plane + pitch]
+                - s(26, x) * u[x + plane + pitch + 1];
+            rest[x] = sum;
+            odd[x] = (sum - s(12, x) * u[x - 1] - s(14, x) * u[x + 1]) * s(13, x);
+        }
     }
     // Second colour, even x: both neighbours in the row are new.
     #pragma omp simd simdlen(vector_words)
@@ -102,28 +129,52 @@ struct Rows {
     int nx, ny, nz, pitch;
     Words<real> rest{nx + 2}, odd{nx + 2};
 
-    // Both colours of row y of plane z.
+    // Both colours of row y of plane z; nothing for a row beyond the grid.
     void relax(int y, int z) {
+        if (y < 0 || y >= ny) return;
         const wide plane = wide(ny + 2) * pitch, row = (z + 1) * plane + (y + 1) * wide(pitch);
         relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane, rest.data(),
             odd.data());
     }
 };
 
+// Plane z, and the plane below it as soon as its neighbours are done, in one walk along y: all four colours of a plane
+// with two of its rows in the caches. Row y of the first colours of plane z comes before row y - 1 of its last colours,
+// which needs it. Two and three rows behind, plane z - 1 finds new values in plane z; ahead of that it is still old, as
+// plane z needs it.
+void relax_planes(Rows& rows, int z, bool this_plane, bool plane_below) {
+    constexpr int lag = 3;
+    for (int y = 0; y < rows.ny + lag; y += 2) {
+        if (this_plane) {
+            rows.relax(y, z);
+            rows.relax(y - 1, z);
+        }
+        if (plane_below) {
+            rows.relax(y - 2, z - 1);
+            rows.relax(y - 3, z - 1);
+        }
+    }
+}
+
 }  // namespace
 
-// Two colours, which differ in x only, of the planes [first, last): rows of this parity of y and z are never neighbours
-// of each other.
+// All eight colours of the planes [first, last). Colours 0 to 3 lie in even planes, 4 to 7 in odd ones. A thread takes
+// blocks of `z_block` planes; the last odd plane of a block waits until the block above has its even planes.
 extern "C" void gauss_seidel_27(real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch,
-    int first, int last, int row_parity) {
-    const int y_parity = row_parity & 1, z_parity = row_parity >> 1;
+    int first, int last) {
+    const auto in_range = [=](int z) { return z >= first && z < last; };
+    const int even_first = first / 2 * 2, even_last = (last + 1) / 2 * 2;
     #pragma omp parallel
     {
         Rows rows{u, f, stencil, nx, ny, nz, pitch};
-        #pragma omp for collapse(2) schedule(static)
-        for (int z_begin = first; z_begin < last; z_begin += z_block)
-            for (int y_begin = 0; y_begin < ny; y_begin += y_block)
-                for (int z = z_begin + (z_begin + z_parity) % 2; z < lesser(z_begin + z_block, last); z += 2)
-                    for (int y = y_begin + y_parity; y < lesser(y_begin + y_block, ny); y += 2) rows.relax(y, z);
+        #pragma omp for schedule(static)
+        for (int begin = even_first; begin < even_last; begin += z_block)
+            for (int z = begin; z < lesser(begin + z_block, even_last); z += 2)
+                relax_planes(rows, z, in_range(z), z > begin && in_range(z - 1));
+        #pragma omp for schedule(static)
+        for (int begin = even_first; begin < even_last; begin += z_block) {
+            const int end = lesser(begin + z_block, even_last);
+            relax_planes(rows, end, false, in_range(end - 1));
+        }
     }
 }

@@ -5,6 +5,11 @@
 namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
+// Whether stencils are asked for before they are used.
+bool fetched(const Config& config) {
+    return integer_or(config, "fetch_ahead", 0) > 0;
+}
+
 Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
@@ -12,6 +17,10 @@ Block constants(const Grid& grid, const Config& config) {
     if (config.has(form_tunable, "rows")) block.line("constexpr int y_block = {};", config.integer("y_block"));
     block.line("constexpr int z_block = {};", config.integer("z_block"));
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
+    if (fetched(config)) {
+        block.line("constexpr int fetch_ahead = {};", config.integer("fetch_ahead"));
+        block.line("constexpr int stencil_arrays = {};", grid.stencil == Stencil::symmetric ? stored_when_symmetric : coefficients);
+    }
     return block;
 }
 
@@ -50,6 +59,8 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"parallel", team_parallel(config)},
                           {"seat", team_seat(config)}},
                          {{"planes", !two_colours},
+                          {"fetched", fetched(config)},
+                          {"whole_rows", grid.stencil_per_point() && !fetched(config)},
                           {"constant", grid.stencil == Stencil::constant},
                           {"semi_constant", grid.stencil == Stencil::semi_constant},
                           {"variable", grid.stencil == Stencil::variable},

@@ -406,11 +406,16 @@ FormSpace pipeline_form(const Grid& grid) {
 }
 
 // What both forms on processors have, behind their own.
-FormSpace on_processors(FormSpace form, const Limits& limits) {
+FormSpace on_processors(FormSpace form, const Grid& grid, const Limits& limits) {
     form.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
-    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", std::min(64, limits.vector_bytes)}});
+    form.safe.insert(form.safe.end(), {{"z_block", grid.stencil_per_point() ? 2 : 4}, {"vector_bytes", std::min(64, limits.vector_bytes)}});
     form.constraints.push_back(vector_width(limits));
+    if (grid.stencil_per_point()) {
+        form.tunables.push_back({"fetch_ahead", "rows before which a row's stencils are asked for, to be in the second cache; 0: not at all",
+                                 numbers({0, 2, 4, 8}), std::int64_t{0}});
+        form.safe.push_back({"fetch_ahead", 4});
+    }
     return with_team(std::move(form), limits);
 }
 
@@ -418,6 +423,7 @@ FormSpace on_processors(FormSpace form, const Limits& limits) {
 
 Forms cpu_forms(const Problem& problem, const Limits& limits) {
     constexpr std::int64_t whole_planes = 256;
+    const Grid grid(problem);
     const FormSpace rows{.name = "rows",
                          .help = "rows with both colours of x, four times over the grid",
                          .tunables = {{"y_block", "rows along y that a thread takes at a time", numbers({4, 16, 64, whole_planes})}},
@@ -428,8 +434,12 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
                          }};
     std::vector<Form> forms;
     for (const FormSpace& space : {rows, wave})
-        forms.push_back({.space = on_processors(space, limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
-    return {std::move(forms), "rows"};
+        forms.push_back(
+            {.space = on_processors(space, grid, limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
+    // Stencils of their own are most of what a sweep moves, and longer runs of them at a time are
+    // read in a wave: 1.3 to 1.5 times as fast on an EPYC, if every processor has planes.
+    const bool wide = grid.nz >= 2 * limits.multiprocessors;
+    return {std::move(forms), grid.stencil_per_point() && wide ? "wave" : "rows"};
 }
 
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
