@@ -142,8 +142,8 @@ TEST(Prediction, TheNearestMemberIsTheNearest) {
 }
 
 TEST(Prediction, ANeighbourWhoseConfigurationIsNoneOfItsSpaceBreaksNothing) {
-    // A file's tunables may be missing, misnamed or of the wrong kind: each form's functions read them
-    // by name.
+    // A file's tunables may be missing, misnamed or of the wrong kind: each form's functions read
+    // them by name.
     const Limits limits = cuda_limits(90);
     for (const Family& family : built_in_families()) {
         const Problem problem = built_in_families().parse_problem(family.example);
