@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <vector>
 
 #include "generator/error.hpp"
@@ -80,22 +81,38 @@ double kernel_copy_seconds(Backend& backend, const Module& module, DeviceArray& 
     return median_seconds(backend, [&] { module.launch(entry, grid, {512, 1, 1}, 0, {}, arguments.data()); });
 }
 
-// Operations per second of the entry with `blocks` blocks on each multiprocessor, and enough
-// repetitions for a few milliseconds.
-double fma_rate(Backend& backend, const Module& module, int entry, DeviceArray& from, DeviceArray& to, Precision precision, int blocks) {
-    const Limits& limits = backend.device().limits;
-    const std::int64_t grid = std::int64_t{limits.multiprocessors} * blocks;
-    const int lanes = limits.vector_bytes / bytes_per_word(precision);
-    const double chains =
-        on_gpu(backend) ? static_cast<double>(grid) * fma_threads * cuda_chains : double{cpu_chains} * lanes * limits.multiprocessors;
-    int repetitions = on_gpu(backend) ? (1 << 18) / blocks : 1 << 20;
+// Of a launch's chains: enough for a few milliseconds.
+int fma_repetitions(const Backend& backend, int blocks) {
+    return on_gpu(backend) ? (1 << 18) / blocks : 1 << 20;
+}
+
+// What `measure` says of a launch of the entry with `blocks` blocks on each multiprocessor.
+template <typename Measure>
+auto of_chains(Backend& backend, const Module& module, int entry, DeviceArray& from, DeviceArray& to, int blocks, const Measure& measure) {
+    const std::int64_t grid = std::int64_t{backend.device().limits.multiprocessors} * blocks;
+    int repetitions = fma_repetitions(backend, blocks);
     int first = 0;
     int last = 0;
     void* source = from.data();
     void* target = to.data();
     std::array<void*, 5> arguments{static_cast<void*>(&source), static_cast<void*>(&target), &first, &last, &repetitions};
-    const double seconds = median_seconds(backend, [&] { module.launch(entry, {grid, 1, 1}, {fma_threads, 1, 1}, 0, {}, arguments.data()); });
-    return 2 * chains * repetitions / seconds;
+    return measure([&] { module.launch(entry, {grid, 1, 1}, {fma_threads, 1, 1}, 0, {}, arguments.data()); });
+}
+
+void warm_up(Backend& backend, const Module& module, DeviceArray& from, DeviceArray& to) {
+    of_chains(backend, module, module.entry("fma_f32"), from, to, fma_blocks_per_multiprocessor[0], [&](const auto& work) {
+        std::vector<double> seconds;
+        while (!is_warm(seconds)) seconds.push_back(backend.seconds({}, work));
+    });
+}
+
+// Operations per second.
+double fma_rate(Backend& backend, const Module& module, int entry, DeviceArray& from, DeviceArray& to, Precision precision, int blocks) {
+    const Limits& limits = backend.device().limits;
+    const int lanes = limits.vector_bytes / bytes_per_word(precision);
+    const double chains = limits.multiprocessors * (on_gpu(backend) ? double{fma_threads} * cuda_chains * blocks : double{cpu_chains} * lanes);
+    const double seconds = of_chains(backend, module, entry, from, to, blocks, [&](const auto& work) { return median_seconds(backend, work); });
+    return 2 * chains * fma_repetitions(backend, blocks) / seconds;
 }
 
 double best_fma_rate(Backend& backend, const Module& module, const std::string& entry_name, DeviceArray& from, DeviceArray& to, Precision precision) {
@@ -108,6 +125,23 @@ double best_fma_rate(Backend& backend, const Module& module, const std::string& 
 
 }  // namespace
 
+bool is_warm(std::span<const double> seconds) {
+    // Chosen, not measured: long beside the tens of milliseconds between two steps of a clock.
+    constexpr double steady_seconds = 0.2;
+    constexpr double most_seconds = 1;
+    constexpr double steady = 1.02;
+    double together = 0;
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+    for (auto last = seconds.rbegin(); last != seconds.rend(); ++last) {
+        least = std::min(least, *last);
+        most = std::max(most, *last);
+        together += *last;
+        if (together >= steady_seconds && most <= steady * least) return true;
+    }
+    return together >= most_seconds;
+}
+
 Ceilings measure_ceilings(Backend& backend) {
     const std::int64_t bytes = buffer_bytes(backend);
     DeviceArray from(backend, bytes);
@@ -119,17 +153,18 @@ Ceilings measure_ceilings(Backend& backend) {
     backend.fill(to.data(), 0x3e, bytes);
     backend.synchronise();
 
+    const CompileOutcome outcome = backend.compiler().compile(ceiling_source(backend.device().limits));
+    const auto module = outcome.ok ? backend.load(outcome.code) : nullptr;
+    if (module && on_gpu(backend)) warm_up(backend, *module, from, to);
     Ceilings ceilings;
     const double moved = 2.0 * static_cast<double>(bytes);
     const double plain = moved / median_seconds(backend, [&] { backend.copy(to.data(), from.data(), bytes); });
     ceilings.copy_bytes_per_second = plain;
-    const CompileOutcome outcome = backend.compiler().compile(ceiling_source(backend.device().limits));
-    if (!outcome.ok) {
+    if (!module) {
         ceilings.how =
             fmt::format("copy of {} MiB by the driver {:.4g} GB/s; arithmetic not measured: {}", bytes >> 20, plain * 1e-9, outcome.failure);
         return ceilings;
     }
-    const auto module = backend.load(outcome.code);
     const double kernel = moved / kernel_copy_seconds(backend, *module, from, to);
     ceilings.copy_bytes_per_second = std::max(plain, kernel);
     ceilings.fma_f32 = best_fma_rate(backend, *module, "fma_f32", from, to, Precision::f32);

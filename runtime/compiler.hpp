@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/error.hpp"
 #include "generator/kernel_source.hpp"
 #include "runtime/disk_cache.hpp"
 
@@ -38,6 +39,13 @@ struct CompileOutcome {
     std::string failure;  ///< else: why, in one line; the compiler's log is in code.log
 };
 
+/// A disk, or the user's part of it, is full. What was being compiled or loaded meanwhile is not to
+/// blame: whoever judges candidates judges none by it.
+class FullDiskError : public Error {
+  public:
+    using Error::Error;
+};
+
 /// Turns a source into code for one architecture, through a disk cache. Needs no device.
 /// Thread-safe.
 class Compiler {
@@ -45,6 +53,7 @@ class Compiler {
     virtual ~Compiler() = default;
     /// Name and version; part of the cache's key.
     virtual std::string version() const = 0;
+    /// Throws FullDiskError where the compiler's temporary files find no room.
     virtual CompileOutcome compile(const KernelSource& source) const = 0;
     /// Why nothing at all can be compiled here, with the remedy; empty when it can.
     virtual std::string missing() const { return {}; }

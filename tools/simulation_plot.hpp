@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,6 +14,12 @@ struct SimulatedSpace {
     RecordedSpace recorded;
     RandomBaseline baseline;
     std::vector<Simulation> simulations;
+    std::int64_t evaluations = 0;  ///< of each repetition that nothing ended before
+
+    std::int64_t members() const { return static_cast<std::int64_t>(recorded.members().size()); }
+    /// Whether the repetitions tell of so many evaluations: they had as many, or met every member
+    /// sooner.
+    bool tells_of(std::int64_t budget) const { return budget <= evaluations || evaluations == members(); }
 };
 
 /// The budgets at which curves are given: 1, 2, 5, 10, 20, 25, 50, ... up to the longest

@@ -30,7 +30,8 @@ struct Evaluated {
 /// Turns candidates into outcomes: on a device through a worker process (worker_evaluator.hpp), or
 /// by a formula in a simulation.
 ///
-/// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more.
+/// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more, as a
+/// full disk does (FullDiskError).
 class Evaluator {
   public:
     virtual ~Evaluator() = default;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "generator/error.hpp"
 #include "runtime/process.hpp"
 #include "runtime/sha256.hpp"
 
@@ -71,6 +72,14 @@ CompiledHeaders::CompiledHeaders(HeaderUse use, const DiskCache& cache, std::str
 }
 
 std::vector<std::string> CompiledHeaders::options_for(std::string_view text, double timeout_seconds) {
+    try {
+        return usable_for(text, timeout_seconds);
+    } catch (const Error&) {  // no temporary folder: they only save time
+        return {};
+    }
+}
+
+std::vector<std::string> CompiledHeaders::usable_for(std::string_view text, double timeout_seconds) {
     if (use_ == HeaderUse::parses || compiler_.empty()) return {};
     const std::string includes = leading_includes(text);
     if (includes.empty()) return {};

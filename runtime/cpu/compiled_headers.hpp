@@ -42,6 +42,7 @@ class CompiledHeaders {
         std::filesystem::path header;  ///< to be included first, with its compiled form beside it; empty: not there
     };
 
+    std::vector<std::string> usable_for(std::string_view text, double timeout_seconds);
     bool make(const std::string& key, const std::string& includes, double timeout_seconds) const;
     std::filesystem::path placed(const std::string& key, const std::string& includes);
 

@@ -284,6 +284,7 @@ class HostCompilerRunner : public Compiler {
 
     CompileOutcome compile(const KernelSource& source) const override {
         CompileOutcome outcome;
+        if (!host_.has_room) throw FullDiskError(host_.missing);
         if (!host_.path.empty() && source.target == Target::cpu) return compile_text(with_entry_table(source));
         outcome.failure = host_.path.empty() ? host_.missing : "the source is for " + to_string(source.target) + ", this compiler is for cpu";
         return outcome;
@@ -314,9 +315,15 @@ class HostCompilerRunner : public Compiler {
             const std::vector<std::string> headers = headers_.options_for(text, timeout_seconds_);
             with_headers.insert(with_headers.end(), headers.begin(), headers.end());
         }
-        CompileOutcome outcome = compile_once(host_.path, with_headers, text, timeout_seconds_).outcome;
-        if (!outcome.ok && with_headers.size() > options_.size()) outcome = compile_once(host_.path, options_, text, timeout_seconds_).outcome;
+        CompileOutcome outcome = compiled_once(with_headers, text);
+        if (!outcome.ok && with_headers.size() > options_.size()) outcome = compiled_once(options_, text);
         return outcome;
+    }
+
+    CompileOutcome compiled_once(const std::vector<std::string>& options, const std::string& text) const {
+        Attempt attempt = compile_once(host_.path, options, text, timeout_seconds_);
+        if (!attempt.has_room) throw FullDiskError(attempt.outcome.failure);
+        return std::move(attempt.outcome);
     }
 
     DiskCache* cache_;
@@ -367,7 +374,6 @@ std::string building_compiler() {
 
 HostCompiler find_host_compiler(const DiskCache* cache, const std::string& builder) {
     HostCompiler compiler;
-    bool has_room = true;
     const auto serves = [&](const std::string& name, std::string& failure) {
         const std::string path = find_program(name);
         Trial trial;
@@ -376,7 +382,7 @@ HostCompiler find_host_compiler(const DiskCache* cache, const std::string& build
         else
             trial = try_compiler(path, cache);
         failure = std::move(trial.failure);
-        has_room = trial.has_room;
+        compiler.has_room = trial.has_room;
         if (!failure.empty()) return false;
         compiler.path = path;
         compiler.version = std::move(trial.version);
@@ -385,7 +391,7 @@ HostCompiler find_host_compiler(const DiskCache* cache, const std::string& build
     std::string failure;
     if (const std::string chosen = environment_variable("HONE_CXX"); !chosen.empty()) {
         if (!serves(chosen, failure))
-            compiler.missing = !has_room
+            compiler.missing = !compiler.has_room
                                    ? failure
                                    : fmt::format("HONE_CXX is \"{}\", which compiles no kernels: {}; set it to a C++ compiler ({}), or unset it",
                                                  chosen, failure, oldest);
@@ -400,7 +406,7 @@ HostCompiler find_host_compiler(const DiskCache* cache, const std::string& build
         if (std::find(tried.begin(), tried.end(), path) != tried.end()) continue;
         tried.push_back(path);
         if (serves(name, failure)) return compiler;
-        if (!has_room) {
+        if (!compiler.has_room) {
             compiler.missing = failure;
             return compiler;
         }

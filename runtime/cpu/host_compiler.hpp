@@ -12,6 +12,7 @@ struct HostCompiler {
     std::string path;                      ///< absolute; empty when there is none
     std::string version;                   ///< first line of `--version`
     std::string missing;                   ///< when there is none: what was tried, why it does not serve, and what to install
+    bool has_room = true;                  ///< else there is none because temporary files found no room, as `missing` says
     std::vector<std::string> passed_over;  ///< those before it in the order that do not serve, each with its reason
 };
 

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "generator/error.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
@@ -50,6 +53,62 @@ TEST(CeilingSeconds, PassesOverWhatWasNotMeasured) {
     EXPECT_EQ(binding, "");
 }
 
+// A device whose clock rests on the idle one, then rises in steps.
+struct RisingClock {
+    explicit RisingClock(std::mt19937_64& random) {
+        const auto between = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
+        double rate = between(0.1, 0.5);  // of the highest
+        double until = between(0, 0.08);
+        while (rate < 0.95 && until < 0.6) {  // no step is within what counts as steady
+            steps.push_back({until, rate});
+            rate *= between(1.05, 2);
+            until += between(0.005, 0.06);
+        }
+        piece = between(1e-3, 1e-2);
+    }
+    double rate(double time) const {
+        for (const auto& [until, rate] : steps)
+            if (time < until) return rate;
+        return 1;
+    }
+    std::vector<std::pair<double, double>> steps;
+    double piece = 0;  // seconds of a piece of work at the highest rate
+};
+
+TEST(IsWarm, OnceTheClockHasRisen) {
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> noise(0.995, 1.005);
+    for (int device = 0; device < 200; ++device) {
+        const RisingClock clock(random);
+        std::vector<double> seconds;
+        double time = 0;
+        while (!is_warm(seconds)) {
+            seconds.push_back(clock.piece / clock.rate(time) * noise(random));
+            time += seconds.back();
+        }
+        ASSERT_EQ(clock.rate(time), 1) << "seed " << seed << " device " << device;
+        // The last step, the time that decides, and two pieces across its ends, at the lowest rate.
+        const double risen = clock.steps.empty() ? 0 : clock.steps.back().first;
+        ASSERT_LE(time, risen + 0.2 + 2 * clock.piece / 0.1) << "seed " << seed << " device " << device;
+    }
+}
+
+TEST(IsWarm, AfterASecondWhateverTheClockDoes) {
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> unsteady(0.001, 0.02);
+    std::vector<double> seconds;
+    double before = 0;
+    double time = 0;
+    while (!is_warm(seconds)) {
+        before = time;
+        time += seconds.emplace_back(unsteady(random));
+    }
+    EXPECT_GE(time, 1) << "seed " << seed;
+    EXPECT_LT(before, 1) << "seed " << seed;
+}
+
 // The bounds are far outside of what any processor does, so that only a wrong count can break them.
 TEST(MeasureCeilings, MeasuresTheProcessor) {
     const test::TemporaryFolder folder;
@@ -89,6 +148,20 @@ TEST(MeasureCeilings, CountsTheWorkOfTheGpuKernels) {
     std::set<std::string> entries;
     for (const auto& launch : machine.state().launches) entries.insert(launch.entry);
     EXPECT_THAT(entries, testing::ElementsAre("copy", "fma_f32", "fma_f64"));
+}
+
+// Cold for 60 launches, which take longer than the arithmetic in f32 has, and less than a second.
+TEST(MeasureCeilings, AColdGpuIsWarmedUpBefore) {
+    test::FakeMachine machine;
+    auto backend = machine.backend();
+    machine.state().launch_seconds = 0.005;
+    const Ceilings warm = measure_ceilings(*backend);
+    machine.state().launches.clear();
+    machine.state().cold = 4;
+    const Ceilings cold = measure_ceilings(*backend);
+    EXPECT_NEAR(cold.fma_f32, warm.fma_f32, 1e-6 * warm.fma_f32);  // the clock counts milliseconds in float
+    EXPECT_NEAR(cold.fma_f64, warm.fma_f64, 1e-6 * warm.fma_f64);
+    EXPECT_EQ(cold.how, warm.how) << "the copies too";
 }
 
 TEST(GpuCeilings, AreWithinWhatGpusDo) {

@@ -29,6 +29,7 @@ using ::testing::HasSubstr;
 const std::string spaces = test::source_path("tests/spaces/");
 const std::string small = spaces + "gauss_seidel_27_variable_f64.space.gz";
 const std::string larger = spaces + "dg_volume_3_f64.space.gz";
+const std::string largest = spaces + "dg_volume_5_f32.space.gz";
 
 std::size_t members_of(const std::string& file) {
     return read_recorded_space(file).members().size();
@@ -44,6 +45,36 @@ TEST(SimulateCommand, PrintsATableForEachSpaceAndTheirMean) {
                                     std::string("random, exact"), std::string("local_search"), std::string("mean over 2 spaces"),
                                     std::string("form=covariant,min_blocks=1,padding=1")})
         EXPECT_THAT(answer.out, HasSubstr(part));
+}
+
+// A table tells of no more evaluations than there were; a mean also of those that a space was
+// exhausted by before, which its optimum stands for.
+TEST(SimulateCommand, TellsOfNoMoreEvaluationsThanThereWere) {
+    ASSERT_GT(members_of(small), 100U);
+    ASSERT_LT(members_of(small), 200U);
+    ASSERT_GT(members_of(largest), 400U);
+    const auto simulated = [](std::vector<std::string> words) {
+        words.insert(words.begin(), "simulate");
+        words.insert(words.end(), {"--strategy", "random", "--repetitions", "2"});
+        const Answer answer = ask(words);
+        EXPECT_EQ(answer.code, Exit::ok) << answer.error;
+        return answer.out;
+    };
+    const std::string exhausted = simulated({small});
+    EXPECT_THAT(exhausted, HasSubstr("after 100"));
+    EXPECT_THAT(exhausted, testing::Not(HasSubstr("after 200")));
+    const std::string both = simulated({small, largest});
+    EXPECT_THAT(both.substr(both.find("mean over")), HasSubstr("after 400"));
+    // Where the score needs more, more are simulated: so many that it does not.
+    const auto document = nlohmann::json::parse(simulated({largest, "--evaluations", "30", "--json"}));
+    const std::int64_t needed = document["spaces"][0]["score_to"];
+    const std::string few = simulated({largest, "--evaluations", "30"});
+    for (const std::int64_t budget : {25, 50, 100, 200, 400}) {
+        const bool told = budget <= std::max<std::int64_t>(30, needed);
+        EXPECT_EQ(few.find(fmt::format("after {} ", budget)) != std::string::npos, told) << needed;
+        for (const auto& rows : {document["spaces"][0]["strategies"], document["mean"]})
+            for (const auto& row : rows) EXPECT_EQ(row["fraction_of_optimum"][std::to_string(budget)].is_number(), told) << needed << row;
+    }
 }
 
 TEST(SimulateCommand, ReadsTheSpacesOfAFolderOrOfTheEnvironment) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "tests/support/running_time.hpp"
 #include "tests/tuner/synthetic.hpp"
 #include "tuner/strategy.hpp"
 
@@ -242,6 +243,34 @@ TEST(SlowStrategies, AreWorthHalfAsManyMoreRandomEvaluations) {
     const double random = mean_gap("random", 150, 1);
     for (const char* strategy : {"local_search", "annealing", "genetic"})
         for (const std::size_t window : {1U, 8U}) EXPECT_LT(mean_gap(strategy, 100, window), random) << strategy << ", window " << window;
+}
+
+// Its model holds a bounded number of members, also of those that it is told without having asked:
+// each would take longer than the one before it.
+TEST(Surrogate, WhatItIsToldAboveItsBoundTakesNoTime) {
+    const std::uint64_t seed = std::random_device{}();
+    const Landscape landscape(seed, 1500);
+    const auto members = landscape.space().members();
+    const auto search = find_strategy("surrogate").make(landscape.space(), members, seed);
+    constexpr std::size_t asks = 30, more_than_it_holds = 450;
+    ASSERT_GT(members.size(), 2 * more_than_it_holds) << "seed " << seed;
+    std::set<std::int64_t> known;
+    const auto ask = [&] {
+        const auto index = search->ask();
+        ASSERT_TRUE(index && known.insert(*index).second) << "seed " << seed;
+        search->tell(*index, landscape.cost(*index));
+    };
+    for (std::size_t i = 0; i < asks; ++i) ask();  // now there is a model
+    const auto seconds_to_tell = [&](std::size_t count) {
+        test::RunningTime time;
+        for (const std::int64_t member : members)
+            if (known.size() < count && known.insert(member).second) search->tell(member, landscape.cost(member));
+        return time.seconds();
+    };
+    const double filling = seconds_to_tell(more_than_it_holds);
+    EXPECT_LT(seconds_to_tell(members.size() - 1), filling) << "seed " << seed;
+    ask();
+    EXPECT_FALSE(search->ask().has_value()) << "seed " << seed;
 }
 
 // A form of kernel that hardly fits with anything else has few members, and may be the fastest: it

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <optional>
 
 #include "tools/command.hpp"
 #include "tools/format.hpp"
@@ -40,7 +41,7 @@ struct Settings {
 // A row of a table: one strategy, or random search as it is exactly.
 struct Row {
     std::string name;
-    std::vector<double> fractions;  // at the budgets
+    std::vector<std::optional<double>> fractions;  // at the budgets; none where the simulations do not tell
     double score = 0;
     double error = 0;  // of the score: half of its 95 % interval
     double to_5 = 0;   // evaluations
@@ -81,25 +82,35 @@ SimulationSettings simulation_settings(const Settings& settings) {
             .until = part_of(settings)};
 }
 
-Row exact_row(const RandomBaseline& baseline) {
+// What `fraction` says at each budget that the space's simulations tell of.
+template <typename Fraction>
+std::vector<std::optional<double>> at_budgets(const SimulatedSpace& space, const Fraction& fraction) {
+    std::vector<std::optional<double>> fractions;
+    for (const std::int64_t budget : budgets) fractions.push_back(space.tells_of(budget) ? std::optional(fraction(budget)) : std::nullopt);
+    return fractions;
+}
+
+Row exact_row(const SimulatedSpace& space) {
+    const RandomBaseline& baseline = space.baseline;
     Row row{"random, exact", {}, 0, 0, baseline.draws_to(0.05), baseline.draws_to(0.01), 0};
-    for (const std::int64_t budget : budgets) row.fractions.push_back(baseline.fraction(budget));
+    row.fractions = at_budgets(space, [&](std::int64_t budget) { return baseline.fraction(budget); });
     return row;
 }
 
-Row row_of(const Simulation& simulation, const RandomBaseline& baseline) {
+Row row_of(const Simulation& simulation, const SimulatedSpace& space) {
+    const RandomBaseline& baseline = space.baseline;
     const double optimum = baseline.optimum();
     const Score scored = score(simulation, baseline);
     Row row{simulation.strategy, {}, scored.value, scored.error, 0, 0, simulation.seconds};
     row.to_5 = evaluations_to(simulation, optimum, 0.05);
     row.to_1 = evaluations_to(simulation, optimum, 0.01);
-    for (const std::int64_t budget : budgets) row.fractions.push_back(fraction_of_optimum(simulation, optimum, budget));
+    row.fractions = at_budgets(space, [&](std::int64_t budget) { return fraction_of_optimum(simulation, optimum, budget); });
     return row;
 }
 
 std::vector<Row> rows_of(const SimulatedSpace& space) {
-    std::vector<Row> rows{exact_row(space.baseline)};
-    for (const auto& simulation : space.simulations) rows.push_back(row_of(simulation, space.baseline));
+    std::vector<Row> rows{exact_row(space)};
+    for (const auto& simulation : space.simulations) rows.push_back(row_of(simulation, space));
     return rows;
 }
 
@@ -110,9 +121,13 @@ std::vector<Row> mean_rows(const std::vector<SimulatedSpace>& spaces) {
     for (const auto& space : spaces) {
         const std::vector<Row> rows = rows_of(space);
         if (means.empty())
-            for (const auto& row : rows) means.push_back({row.name, std::vector<double>(budgets.size())});
+            for (const auto& row : rows) means.push_back({row.name, std::vector<std::optional<double>>(budgets.size(), 0.0)});
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            for (std::size_t b = 0; b < budgets.size(); ++b) means[i].fractions[b] += share * rows[i].fractions[b];
+            for (std::size_t b = 0; b < budgets.size(); ++b) {
+                std::optional<double>& mean = means[i].fractions[b];
+                const std::optional<double> fraction = rows[i].fractions[b];
+                mean = mean && fraction ? std::optional(*mean + share * *fraction) : std::nullopt;
+            }
             means[i].score += share * rows[i].score;
             means[i].error = std::hypot(means[i].error, share * rows[i].error);  // repetitions on different spaces are independent
             means[i].seconds += share * rows[i].seconds;
@@ -132,17 +147,23 @@ std::string score_text(const Row& row) {
     return interval ? fmt::format("{:.3f} ±{:.3f}", row.score, row.error) : fmt::format("{:.3f}", row.score);
 }
 
-std::string table_of(const std::vector<Row>& rows, int simulated, bool one_space) {
+// `evaluations`: no more were done.
+std::string table_of(const std::vector<Row>& rows, std::int64_t evaluations, int simulated, bool one_space) {
     constexpr auto right = Table::Align::right;
     std::vector<Table::Column> columns{{"strategy"}};
-    for (const std::int64_t budget : budgets) columns.push_back({fmt::format("after {}", budget), right});
+    std::vector<std::size_t> shown;
+    for (std::size_t b = 0; b < budgets.size(); ++b) {
+        if (budgets.at(b) > evaluations || !rows.front().fractions[b]) continue;
+        shown.push_back(b);
+        columns.push_back({fmt::format("after {}", budgets.at(b)), right});
+    }
     columns.push_back({"score", right});
     if (one_space) columns.insert(columns.end(), {{"to 5 %", right}, {"to 1 %", right}});
     columns.push_back({"time", right});
     Table table(columns);
     for (const auto& row : rows) {
         std::vector<std::string> cells{row.name};
-        for (const double fraction : row.fractions) cells.push_back(fmt::format("{:.3f}", fraction));
+        for (const std::size_t b : shown) cells.push_back(fmt::format("{:.3f}", *row.fractions[b]));
         cells.push_back(score_text(row));
         if (one_space) cells.insert(cells.end(), {count_or_more(row.to_5, simulated), count_or_more(row.to_1, simulated)});
         cells.push_back(row.seconds > 0 ? duration(row.seconds) : "");
@@ -226,14 +247,16 @@ void print_space(const SimulatedSpace& space, const Settings& settings, Console&
                   grouped(count - space.recorded.valid()), duration(space.baseline.optimum()), duration(space.baseline.median()), range.first,
                   range.last);
     if (const std::string part = part_of_space(space.recorded); !part.empty()) console.print("{}\n\n", wrapped(part, page));
-    console.print("{}\n", table_of(rows_of(space), longest(space), true));
+    console.print("{}\n", table_of(rows_of(space), space.evaluations, longest(space), true));
     if (settings.stuck > 0) console.print("{}\n", stuck_table(space, settings.stuck));
     if (!settings.until.empty()) console.print("{}\n", stops_table(space, part_of(settings)));
 }
 
 void print_text(const std::vector<SimulatedSpace>& spaces, const Settings& settings, Console& console) {
     for (const auto& space : spaces) print_space(space, settings, console);
-    if (spaces.size() > 1) console.print("mean over {} spaces\n\n{}\n", spaces.size(), table_of(mean_rows(spaces), 0, false));
+    std::int64_t most = 0;
+    for (const auto& space : spaces) most = std::max(most, space.evaluations);
+    if (spaces.size() > 1) console.print("mean over {} spaces\n\n{}\n", spaces.size(), table_of(mean_rows(spaces), most, 0, false));
     console.print(
         "after N: mean of optimum / best so far, after N distinct evaluations. score: 0 is random search, 1 the optimum at once,\n"
         "with its 95 % confidence interval.\n"
@@ -244,7 +267,7 @@ void print_text(const std::vector<SimulatedSpace>& spaces, const Settings& setti
 Json json_of(const Row& row) {
     const auto number = [](double evaluations) { return std::isfinite(evaluations) ? Json(evaluations) : Json(); };
     Json fractions;
-    for (std::size_t b = 0; b < budgets.size(); ++b) fractions[std::to_string(budgets.at(b))] = row.fractions[b];
+    for (std::size_t b = 0; b < budgets.size(); ++b) fractions[std::to_string(budgets.at(b))] = row.fractions[b] ? Json(*row.fractions[b]) : Json();
     Json document{{"strategy", row.name}, {"fraction_of_optimum", std::move(fractions)}, {"score", row.score}};
     if (row.error > 0) document["score_error"] = number(row.error);
     if (row.to_5 > 0) {
@@ -371,7 +394,7 @@ SimulatedSpace load(const std::string& file, Console& console) {
     RecordedSpace recorded = read_recorded_space(file);
     if (!recorded.whole()) console.message("hone: {} holds a part of its space only\n", file);
     RandomBaseline baseline(recorded);
-    return {std::move(recorded), std::move(baseline), {}};
+    return {std::move(recorded), std::move(baseline), {}, 0};
 }
 
 bool run_all(std::vector<SimulatedSpace>& spaces, const std::vector<const StrategyEntry*>& chosen, const SimulationSettings& settings,
@@ -382,6 +405,7 @@ bool run_all(std::vector<SimulatedSpace>& spaces, const std::vector<const Strate
         for (const auto* strategy : chosen) {
             SimulationSettings own = settings;
             own.evaluations = evaluations_for_score(space.baseline, settings.evaluations, most_for_score);
+            space.evaluations = std::min<std::int64_t>(own.evaluations, space.members());
             space.simulations.push_back(hone::simulate(space.recorded, *strategy, own, [&](int done) {
                 line.show(fmt::format("{}: {}, {} of {} repetitions", space.recorded.title().name, strategy->name, done, own.repetitions));
                 return !guard.requested();

@@ -285,6 +285,8 @@ Vetted BackgroundVetter::vet(const Candidate& candidate) {
         result.kernel = load(candidate.config);
         const std::string reason = refused(result.kernel->source());
         if (!reason.empty()) result.outcome = failure(Status::launch_failed, reason);
+    } catch (const FullDiskError&) {
+        throw;
     } catch (const std::exception& error) {
         result.outcome = failure(Status::launch_failed, error.what());
     }

@@ -77,7 +77,8 @@ class Surrogate : public MemberStrategy {
 
     void noted(std::size_t member) override {
         known_.push_back(member);
-        if (model_) add_row(member);
+        // It is made anew before the next choice; what is told without being asked waits for that.
+        if (model_ && model_->rows() < most_rows) add_row(member);
     }
 
     void told(std::size_t member, double log_cost) override {

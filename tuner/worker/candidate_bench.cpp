@@ -256,6 +256,8 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         outcome.measure_seconds = seconds_since(begin);
         if (const std::string found = overwritten(backend_.largest_differences(guard_comparisons())); !found.empty())
             return overwrote(outcome, found);
+    } catch (const FullDiskError&) {
+        throw;
     } catch (const std::exception& error) {  // also of a library: out of memory
         return failed(outcome, Status::launch_failed, error.what());
     }

@@ -52,7 +52,7 @@ class CandidateBench {
     void place();
 
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the
-    /// candidate's sake: a failure is an outcome.
+    /// candidate's sake: a failure is an outcome. Throws FullDiskError.
     Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
 
   private:

@@ -6,12 +6,20 @@
 #include <csignal>
 
 #include "generator/error.hpp"
+#include "runtime/compiler.hpp"
 #include "tuner/messages.hpp"
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
+
+/// Throws what made the process useless, which is no configuration's fault.
+[[noreturn]] void fail(const JsonPlace& answer) {
+    const std::string why = answer["error"].string(longest_message_text);
+    if (answer.find("full_disk")) throw FullDiskError(why);
+    throw Error(why);
+}
 
 CompilePool::Result read_result(const JsonPlace& answer) {
     if (const auto error = answer.find("error")) return {false, error->string(longest_message_text), 0};
@@ -132,16 +140,13 @@ void CompilePool::collect(Process& process) {
             --process.answers_due;
             continue;
         }
-        settle(process, read_result(place));
-        if (preparation) process.child.reset();  // a later candidate gets a new one
+        if (!preparation && !place.find("full_disk")) return settle(process, read_result(place));
+        const bool own = !process.command;
+        retire(process);
+        if (own) fail(place);
         return;
     }
-    if (process.child->closed() && process.command) {
-        queue_.push_front(*process.work);
-        forget(process);
-        process.retired = true;
-        return;
-    }
+    if (process.child->closed() && process.command) return retire(process);
     if (process.child->closed()) {
         settle(process, {false, "the compiler crashed: " + process.child->end(), 0});
         process.child.reset();
@@ -160,6 +165,14 @@ void CompilePool::collect(Process& process) {
 void CompilePool::settle(Process& process, Result result) {
     results_[*process.work] = std::move(result);
     process.work.reset();
+}
+
+/// Another process takes over its work; a further one takes no part any more, an own one is made
+/// anew when there is work.
+void CompilePool::retire(Process& process) {
+    queue_.push_front(*process.work);
+    forget(process);
+    process.retired = static_cast<bool>(process.command);
 }
 
 int CompilePool::busy() const {

@@ -71,7 +71,9 @@ class CompilePool {
     /// Starts all processes and tells them the problem, before there is any work. Throws Error as
     /// `start`.
     void open();
-    /// Takes what the processes said; ends those that are beyond their time.
+    /// Takes what the processes said; ends those that are beyond their time. Throws FullDiskError
+    /// where compilers have no room for their files, and Error where a process cannot compile
+    /// anything: no configuration is to blame, and none has a result.
     void collect();
     /// Processes that are compiling, held or not.
     int busy() const;
@@ -106,6 +108,7 @@ class CompilePool {
     void give(Process& process, const Work& work);
     void collect(Process& process);
     void settle(Process& process, Result result);
+    void retire(Process& process);
 
     CompilePoolSettings settings_;
     std::string problem_;

@@ -414,7 +414,11 @@ Outcome WorkerEvaluator::read_answer(Lane& lane, const std::string& answer) {
         return failure(Status::crashed, "it wrote into the worker's answers");
     }
     const JsonPlace place(node, source_of_answers);
-    if (const auto error = place.find("error")) throw Error("worker", error->string(longest_message_text), "this is a mistake in hone: report it");
+    if (const auto error = place.find("error")) {
+        const std::string why = error->string(longest_message_text);
+        if (place.find("full_disk")) throw FullDiskError(why);
+        throw Error("worker", why, "this is a mistake in hone: report it");
+    }
     Outcome outcome = read_outcome(place["outcome"]);
     if (place["broken"].integer(0, 1) == 1) lane.worker.reset();
     return outcome;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "generator/error.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/failing_call.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::cpu_backend_test {
@@ -122,6 +124,9 @@ TEST_F(CpuBackendTest, WhatCannotBeLoadedIsAnError) {
     CompiledCode garbage;
     garbage.binary = "this is no shared object";
     EXPECT_THROW(backend_->load(garbage), Error);
+    garbage.binary += ", and the cache has no room for it";
+    const test::FailingCall failing(test::FailingCall::Call::write_short, ENOSPC);
+    EXPECT_THROW(backend_->load(garbage), FullDiskError);
     CompiledCode cubin = outcome.code;
     cubin.target = Target::cuda;
     EXPECT_THROW(backend_->load(cubin), Error);

@@ -298,7 +298,10 @@ TEST_F(HostCompilerTest, FullTemporaryFolderIsToldAsSuch) {
     const auto compiler = make_host_compiler(cache);
     ASSERT_EQ(compiler->missing(), "");
     write_script(script, version + "echo 'kernel.s: error: No space left on device'; exit 1");
-    EXPECT_NE(compiler->compile(map_source("x[i]")).failure.find("set TMPDIR"), std::string::npos);
+    EXPECT_THROW(compiler->compile(map_source("x[i]")), FullDiskError);
+    DiskCache empty(folder_.path() / "empty cache");
+    write_script(script, "[ \"$1\" = --version ] && { echo fake 4; exit; }\necho 'kernel.s: error: No space left on device'; exit 1");
+    EXPECT_THROW(make_host_compiler(empty)->compile(map_source("x[i]")), FullDiskError) << "already where compilers are tried";
 }
 
 TEST(HostCompiler, NoneAtAllIsAnAnswerWithARemedy) {

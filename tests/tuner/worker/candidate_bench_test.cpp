@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <random>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "generator/error.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/backend_or_skip.hpp"
+#include "tests/support/failing_call.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::candidate_bench_test {
@@ -66,6 +68,17 @@ TEST_F(CandidateBenchTest, AnInputThatALaterStepChangesIsRestoredForTheNextCandi
         const Outcome outcome = bench.evaluate(config(std::string("storage=") + storage), 0, SamplingRule{});
         EXPECT_EQ(outcome.status, Status::measured) << storage << ": " << outcome.reason << " seed " << seed;
     }
+}
+
+TEST_F(CandidateBenchTest, AFullDiskIsNoVerdict) {
+    CandidateBench bench(*backend, family, problem, seed);
+    bench.place();
+    {
+        const test::FailingCall failing(test::FailingCall::Call::write_short, ENOSPC);
+        EXPECT_THROW(bench.evaluate(config(""), 0, SamplingRule{}), FullDiskError);
+    }
+    const Outcome outcome = bench.evaluate(config(""), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::measured) << outcome.reason << " seed " << seed;
 }
 
 TEST_F(CandidateBenchTest, WrongValuesAreNotTimed) {

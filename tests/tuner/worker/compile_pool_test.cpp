@@ -10,11 +10,13 @@
 #include <stdexcept>
 #include <thread>
 
+#include "generator/error.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/tuner/worker/full_disk.hpp"
 
 namespace hone::compile_pool_test {
 namespace {
@@ -89,6 +91,34 @@ TEST_F(CompilePoolTest, GivesTheCompilersReasonAndGoesOn) {
     EXPECT_FALSE(result.ok);
     EXPECT_THAT(result.failure, HasSubstr("this candidate does not compile"));
     EXPECT_TRUE(wait_for(pool, config("")).ok);
+}
+
+// Nobody may take it for a verdict: candidates would be given up, and results pruned.
+TEST_F(CompilePoolTest, AFullDiskIsNoConfigurationsFault) {
+    const test::FullDisk disk(folder.path());
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    ASSERT_TRUE(wait_for(pool, config("")).ok);
+    disk.fill();
+    try {
+        wait_for(pool, config("storage=table"));
+        ADD_FAILURE() << "it compiled on a full disk";
+    } catch (const FullDiskError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("No space left on device; make room there, or set TMPDIR"));
+    }
+    EXPECT_FALSE(pool.result(config("storage=table")).has_value());
+    disk.make_room();
+    const CompilePool::Result result = wait_for(pool, config("storage=table"));
+    EXPECT_TRUE(result.ok) << result.failure;
+}
+
+TEST_F(CompilePoolTest, ACompilerThatCannotBeOpenedIsNoConfigurationsFault) {
+    std::ofstream(folder.path() / "file") << "no folder";
+    settings.cache = folder.path() / "file";
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    EXPECT_THROW(wait_for(pool, config("")), Error);
+    EXPECT_FALSE(pool.result(config("")).has_value());
 }
 
 TEST_F(CompilePoolTest, ACompilerThatHangsIsKilled) {

@@ -17,6 +17,7 @@
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/tuner/worker/full_disk.hpp"
 #include "tuner/tuning_run.hpp"
 #include "tuning_db/file_store.hpp"
 
@@ -142,6 +143,32 @@ TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
     EXPECT_EQ(compile.status, Status::compile_failed);
     EXPECT_THAT(compile.reason, HasSubstr("this candidate does not compile"));
     EXPECT_EQ(evaluate(evaluator, "storage=prepared,unroll=2").status, Status::measured);
+}
+
+TEST_F(WorkerEvaluatorTest, AFullDiskEndsARunWithoutAVerdictAndItGoesOnOnceThereIsRoom) {
+    const test::FullDisk disk(folder.path());
+    TuningOptions options;
+    options.strategy = "exhaustive";
+    options.only = "fault=none";
+    options.folder = folder.path();
+    int evaluations = 0;
+    TuningHooks hooks;
+    hooks.progress = [&](const TuningProgress&, const Candidate&, const Outcome& outcome) {
+        EXPECT_EQ(outcome.status, Status::measured) << outcome.reason << " seed " << seed;
+        if (++evaluations == 1) disk.fill();
+    };
+    {
+        WorkerEvaluator evaluator(settings);
+        EXPECT_THROW(tune(family, problem, settings.device, evaluator, options, hooks), FullDiskError) << "seed " << seed;
+    }
+    disk.make_room();
+    hooks.progress = [&](const TuningProgress&, const Candidate&, const Outcome&) {};
+    options.resume = true;
+    WorkerEvaluator evaluator(settings);
+    const TuningResult result = tune(family, problem, settings.device, evaluator, options, hooks);
+    EXPECT_TRUE(result.record) << result.why_none;
+    EXPECT_GE(result.progress.replayed, 1);
+    EXPECT_EQ(result.progress.counts.at(Status::measured), result.progress.members);
 }
 
 TEST_F(WorkerEvaluatorTest, ACandidateThatWritesIntoTheAnswersCostsItselfAlone) {

@@ -388,8 +388,8 @@ static int launch(Function* function, unsigned grid_x, unsigned grid_y, unsigned
         graph->second.nodes.push_back(node);
         return success;
     }
+    state().device_clock += state().launch_seconds * std::max(1.0, state().cold - 0.05 * static_cast<double>(state().launches.size()));
     state().launches.push_back({function->name, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream});
-    state().device_clock += 1;
     execute(*function, arguments, grid_x);
     return success;
 }

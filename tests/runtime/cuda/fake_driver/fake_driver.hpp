@@ -43,8 +43,10 @@ struct FakeDriverState {
     int events = 0;   ///< made and not destroyed
     int graphs = 0;   ///< graphs and executables, made and not destroyed
     int total_events = 0;
-    int fault = 0;            ///< pending or reported: from then on every call that waits returns it
-    double device_clock = 0;  ///< seconds; each launch takes one
+    int fault = 0;              ///< pending or reported: from then on every call that waits returns it
+    double launch_seconds = 1;  ///< of each launch on a device that is warm
+    double cold = 1;            ///< the first launch takes so many times as long, and each following a twentieth of a launch less
+    double device_clock = 0;    ///< seconds of the launches so far
     std::map<void*, std::size_t> device_memory;
     std::map<void*, std::size_t> pinned_memory;
     std::map<void*, std::size_t> opened_memory;  ///< of other processes
