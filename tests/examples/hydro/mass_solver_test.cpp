@@ -530,8 +530,8 @@ TEST_F(FusedMassKernelsTest, ProductsOfTheFirstRowsAreThoseOfAll) {
     const auto product = [&](std::optional<int> of_rows) {
         std::vector<double> y(x.size(), std::nan("")), dot(components);
         const std::vector<DeviceArray> matrix = product_arrays(*backend_, system, MassForm::elements, of_rows);
-        std::vector<void*> arrays;
-        for (const DeviceArray& array : matrix) arrays.push_back(array.data());
+        std::vector<void*> arrays(matrix.size());
+        std::transform(matrix.begin(), matrix.end(), arrays.begin(), [](const DeviceArray& array) { return array.data(); });
         arrays.insert(arrays.end(), {x.data(), y.data(), dot.data()});
         BoundKernel(library.kernel(product_problem(system, MassForm::elements)), arrays).launch();
         return y;
