@@ -187,8 +187,8 @@ TEST_F(ZoneRanks, PicturesHaveEachZoneOnce) {
     EXPECT_THAT(contents(folder_.path() / "gas.pvd"), ::testing::HasSubstr("gas_0000.pvtu"));
 }
 
-// Of this mesh the middle one of three ranks would have 515 zones, two cuts beside it, and the first
-// one 400, if chunks were shared by their work alone.
+// Of this mesh the middle one of three ranks, with two cuts beside it, would have 515 zones and the
+// first one 400, if chunks were shared by their work alone.
 TEST_F(ZoneRanks, HaveAboutAsManyZones) {
     const Case c = box("sedov", 3, 2, {10, 10, 10});
     for (const double of_last : {1.0, 2.0})
