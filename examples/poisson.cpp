@@ -313,6 +313,7 @@ std::unique_ptr<PoissonSolver> make_solver(const Options& options, hone::Session
     };
     ExchangedStep step{"poisson", direction_problem(of.system, static_cast<int>(of.partition.cells[2])), {}};
     step.space.edges = {hone::EdgePlace::ahead, hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
+    std::iter_swap(step.space.edges.begin(), std::find(step.space.edges.begin(), step.space.edges.end(), PoissonSolver::usual_edges(backend)));
     step.space.depth = {1, 2, 4};
     const auto choose = [&](const auto& run) { choose_exchange(options.exchange, ranks, backend, session.database(), options.records, step, run); };
     return solver_with_exchange(make, choose, measure);

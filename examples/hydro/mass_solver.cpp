@@ -131,7 +131,7 @@ std::vector<std::int32_t> held_components(const MassSystem& system) {
     return held;
 }
 
-std::vector<DeviceArray> product_arrays(Backend& backend, const MassSystem& system, MassForm form) {
+std::vector<DeviceArray> product_arrays(Backend& backend, const MassSystem& system, MassForm form, std::optional<int> rows) {
     std::vector<DeviceArray> arrays;
     if (form == MassForm::rows) {
         arrays.push_back(whole_words(backend, system.matrix.values));
@@ -139,7 +139,10 @@ std::vector<DeviceArray> product_arrays(Backend& backend, const MassSystem& syst
         arrays.push_back(whole_words(backend, system.matrix.row_starts));
         return arrays;
     }
-    const fe::NodeCorners corners = fe::node_corners(system.elements.nodes, system.matrix.rows());
+    fe::NodeCorners corners = fe::node_corners(system.elements.nodes, system.matrix.rows());
+    // Nodes without corners have nothing to add up.
+    const auto summed = corners.starts.begin() + rows.value_or(system.matrix.rows());
+    std::fill(summed, corners.starts.end(), *summed);
     arrays.push_back(whole_words(backend, system.elements.weights));
     arrays.push_back(whole_words(backend, system.elements.nodes));
     arrays.push_back(whole_words(backend, corners.starts));

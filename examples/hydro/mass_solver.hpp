@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,8 +51,9 @@ struct MassSolve {
 /// The problem of the product that a solver launches: what is to be tuned. `dotted`: with the dot
 /// products of what it takes and makes. Throws Error for elements that the system does not have.
 Problem product_problem(const MassSystem& system, MassForm form = MassForm::rows, bool dotted = true);
-/// What the product reads of the matrix, on a device, in the order of its arrays.
-std::vector<DeviceArray> product_arrays(Backend& backend, const MassSystem& system, MassForm form);
+/// What the product reads of the matrix, on a device, in the order of its arrays. `rows`: the first
+/// ones, of which alone the product is wanted; others may become 0.
+std::vector<DeviceArray> product_arrays(Backend& backend, const MassSystem& system, MassForm form, std::optional<int> rows = {});
 /// 1 / the diagonal, by rows. Throws Error where it is not positive.
 std::vector<double> inverse_diagonal(const MassSystem& system);
 /// For each row the components that are held at 0, as bits.

@@ -45,9 +45,12 @@ struct RankMassSolver::State {
     int border_rows;
     FusedRankKernels::Places in_shared;
     std::unique_ptr<PeerArrays> shared;  // GPUs that reach each other's memory: there the direction lies in it
-    std::array<DeviceArray, 2> own_p;
-    std::array<void*, 2> p;             // this iteration's direction and the last one's, in turn
-    std::vector<BoundKernel> multiply;  // of each
+    // The direction, in the arrays in turn; and the product of each. A processor has one of both:
+    // there no words travel beside other launches, and a second array, with the second one for the
+    // sums of elements, drives much of an iteration's data out of the cache.
+    std::vector<DeviceArray> own_p;
+    std::vector<void*> p;
+    std::vector<BoundKernel> multiply;
     GatherExchange directions;
     // The sums of all ranks' chunks of so many rows, and where those of a share of nodes begin
     // among them.
@@ -73,7 +76,7 @@ struct RankMassSolver::State {
           sums_rows(product->problem().word("kernel") == "apply_sums"),
           source(Kernels::source(on.device().limits.target, components)),
           module(on.load(compiled_mass_kernels(on, source))),
-          matrix(product_arrays(on, system(), form)),
+          matrix(product_arrays(on, system(), form, own)),
           q(uploaded(on, inverse_diagonal(system()))),
           held(uploaded(on, held_components(system()))),
           border(uploaded(on, rows_that_are_sent())),
@@ -86,12 +89,12 @@ struct RankMassSolver::State {
           border_rows(static_cast<int>(rows_that_are_sent().size())),
           in_shared(FusedRankKernels::places(components, longest_stride(), of.whole_nodes(), of.ranks().size())),
           shared(PeerArrays::make(of.ranks(), on, form == MassForm::elements ? in_shared.words * word : 0)),
-          own_p{shared ? DeviceArray() : vectors(), vectors()},
-          p{shared ? static_cast<void*>(shared->own()) : own_p[0].data(), own_p[1].data()},
           directions(of.ranks(), on, of.links(), sizeof(double)),
           of_dots(sums_of(Kernels::dot_rows, rows)),
           of_residuals(sums_of(Kernels::residual_rows, own)),
           sharing(Kernels::sharing_source(components, on.device().limits.multiprocessors)) {
+        if (shared) p.push_back(shared->own());
+        while (p.size() < (on.device().limits.target == Target::cpu ? 1 : 2)) p.push_back(own_p.emplace_back(vectors()).data());
         for (void* const direction : p) {
             std::vector<void*> arrays;
             for (const DeviceArray& array : matrix) arrays.push_back(array.data());
@@ -185,12 +188,13 @@ struct RankMassSolver::State {
     }
 
     // What a launch of an entry reads and writes. `turned`: which of the directions is `p`; `from`
-    // is the other.
+    // is the last one.
     struct Vectors {
         const void* b;
         void* x;
         std::size_t turned = 0;
     };
+    std::size_t next(std::size_t turned) const { return (turned + 1) % p.size(); }
     struct Range {
         int first, last;
     };
@@ -200,7 +204,7 @@ struct RankMassSolver::State {
         std::vector<int> numbers;
     };
     Arguments arguments_of(const Vectors& of, const DeviceArray& to, Range items, const void* all, const void* places) const {
-        return {{of.b, q.data(), held.data(), w.data(), p.at(1 - of.turned), all, places, border.data(), of.x, r.data(), p.at(of.turned), to.data(),
+        return {{of.b, q.data(), held.data(), w.data(), p.at(next(of.turned)), all, places, border.data(), of.x, r.data(), p.at(of.turned), to.data(),
                  scalars.data()},
                 {rows, own, items.first, items.last}};
     }
@@ -248,6 +252,10 @@ struct RankMassSolver::State {
 
     // The next direction: first of the rows that are sent, which travel while all others are made.
     void take_direction(const Vectors& of) {
+        if (p.size() == 1) {
+            launch(Kernels::direction_step, of, {0, rows});
+            return exchange(p.front());
+        }
         if (border_rows > 0) launch(Kernels::turn_step, of, {0, border_rows});
         begin_exchange(p.at(of.turned));
         steps_beside_sums() ? launch(Kernels::aim_step, of, {0, own}) : launch(Kernels::direction_step, of, {0, rows});
@@ -270,7 +278,7 @@ struct RankMassSolver::State {
         launch(Kernels::update_step, of, {0, own});
         finish(Kernels::updated_step, of, of_residuals, {0, beside_dots()});
         step_is_left = steps_beside_sums();
-        of.turned = 1 - of.turned;
+        of.turned = next(of.turned);
         take_direction(of);
     }
 };

@@ -8,10 +8,10 @@
 
 namespace hone::examples::hydro {
 
-/// MassSolver on several ranks: each has the rows of its own nodes, and all zones around them. The
-/// directions of other ranks' nodes travel while the solution takes its step. Dot products are
-/// those of MassSolver, sums over the same chunks in the same order, which all ranks gather: so are
-/// all digits, on any number of ranks. The scalars stay on the devices, as in MassSolver.
+/// MassSolver on several ranks: each has the rows of its own nodes, and all zones around them. Of
+/// GPUs the directions of other ranks' nodes travel while the solution takes its step. Dot products
+/// are those of MassSolver, sums over the same chunks in the same order, which all ranks gather: so
+/// are all digits, on any number of ranks. The scalars stay on the devices, as in MassSolver.
 class RankMassSolver {
   public:
     /// All ranks make and call theirs alike. Part, backend and library must outlive it. Throws

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "generator/error.hpp"
@@ -49,6 +50,96 @@ MeshItems items_of(const QuadMesh& mesh, const QuadLattice& lattice) {
     return items;
 }
 
+// Ranks take all zones around their nodes, of which those at cuts are several ranks' work: how many
+// they are, only the cut tells. So chunks at cuts go from the rank whose zones take longest to
+// another one, as long as the two are done earlier then.
+class ZoneBalance {
+  public:
+    ZoneBalance(const QuadLattice& lattice, std::size_t per_zone, std::span<const double> speeds, std::vector<int>& rank_of_chunk)
+        : speeds_(speeds),
+          rank_of_chunk_(rank_of_chunk),
+          chunks_of_zone_(lattice.zone_nodes.size() / per_zone),
+          zones_of_chunk_(rank_of_chunk.size()),
+          zones_(speeds.size()),
+          chunks_(speeds.size()) {
+        for (std::size_t zone = 0; zone < chunks_of_zone_.size(); ++zone) {
+            std::set<std::size_t> chunks;
+            for (std::size_t node = 0; node < per_zone; ++node)
+                chunks.insert(static_cast<std::size_t>(lattice.zone_nodes[zone * per_zone + node] / chunk_nodes));
+            for (const std::size_t chunk : chunks) zones_of_chunk_[chunk].push_back(zone);
+            chunks_of_zone_[zone].assign(chunks.begin(), chunks.end());
+            for (const int rank : ranks_of(zone)) ++zones_[static_cast<std::size_t>(rank)];
+        }
+        for (const int rank : rank_of_chunk_) ++chunks_[static_cast<std::size_t>(rank)];
+    }
+
+    void improve() {
+        while (const auto move = best_move()) {
+            const auto from = static_cast<std::size_t>(rank_of_chunk_[move->chunk]), to = static_cast<std::size_t>(move->to);
+            zones_[from] -= move->fewer, zones_[to] += move->more, --chunks_[from], ++chunks_[to];
+            rank_of_chunk_[move->chunk] = move->to;
+        }
+    }
+
+  private:
+    struct Move {
+        std::size_t chunk;
+        int to;
+        std::int64_t fewer = 0, more = 0;  // zones of the one rank and of the other
+    };
+
+    double seconds(std::size_t rank, std::int64_t change) const { return static_cast<double>(zones_[rank] + change) / speeds_[rank]; }
+    std::set<int> ranks_of(std::size_t zone) const {
+        std::set<int> ranks;
+        for (const std::size_t chunk : chunks_of_zone_[zone]) ranks.insert(rank_of_chunk_[chunk]);
+        return ranks;
+    }
+
+    std::optional<Move> best_move() const {
+        std::size_t slowest = 0;
+        for (std::size_t rank = 0; rank < zones_.size(); ++rank)
+            if (seconds(rank, 0) > seconds(slowest, 0)) slowest = rank;
+        std::optional<Move> best;
+        double least = seconds(slowest, 0);
+        if (chunks_[slowest] == 1) return best;
+        for (std::size_t chunk = 0; chunk < rank_of_chunk_.size(); ++chunk) {
+            if (rank_of_chunk_[chunk] != static_cast<int>(slowest)) continue;
+            for (const Move& move : moves_of(chunk)) {
+                const double longer = std::max(seconds(slowest, -move.fewer), seconds(static_cast<std::size_t>(move.to), move.more));
+                if (longer < least) least = longer, best = move;
+            }
+        }
+        return best;
+    }
+
+    // To each rank that has a zone together with it.
+    std::vector<Move> moves_of(std::size_t chunk) const {
+        const int own = rank_of_chunk_[chunk];
+        std::set<int> others;
+        std::vector<std::set<int>> beside;  // ranks of each zone's other chunks
+        for (const std::size_t zone : zones_of_chunk_[chunk]) {
+            std::set<int>& ranks = beside.emplace_back();
+            for (const std::size_t other : chunks_of_zone_[zone])
+                if (other != chunk) ranks.insert(rank_of_chunk_[other]);
+            others.insert(ranks.begin(), ranks.end());
+        }
+        others.erase(own);
+        std::vector<Move> moves;
+        for (const int to : others) {
+            const auto without = [&](int rank) {
+                return std::count_if(beside.begin(), beside.end(), [&](const auto& ranks) { return ranks.count(rank) == 0; });
+            };
+            moves.push_back({chunk, to, without(own), without(to)});
+        }
+        return moves;
+    }
+
+    std::span<const double> speeds_;
+    std::vector<int>& rank_of_chunk_;
+    std::vector<std::vector<std::size_t>> chunks_of_zone_, zones_of_chunk_;
+    std::vector<std::int64_t> zones_, chunks_;  // of each rank
+};
+
 std::string mesh_text(const HydroProblem& problem, int order, const QuadMesh& mesh) {
     std::string text = fmt::format("{} {} {}", problem.name, order, problem.blast);
     text += bytes_of(std::span<const Point>(mesh.vertices));
@@ -81,6 +172,9 @@ struct ZonePart::Cut {
             throw Error(where, fmt::format("{} nodes, of which ranks take {} at a time, for {} ranks", lattice.nodes, chunk_nodes, ranks.size()),
                         fmt::format("start at most {}, or take a finer mesh", items.size()));
         rank_of_chunk = partition_items(ranks, items, speed, cutter);
+        std::vector<double> speeds(static_cast<std::size_t>(ranks.size()));
+        ranks.all_gather({&speed, 1}, equal_counts(ranks, 1), speeds);
+        ZoneBalance(lattice, per_zone, speeds, rank_of_chunk).improve();
         std::set<std::int32_t> others;
         for (int zone = 0; zone < mesh.size(); ++zone) {
             const auto nodes = nodes_of(zone);

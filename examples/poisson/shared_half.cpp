@@ -31,14 +31,14 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
     if (slab.below > 0) {
         beyond_.push_back(part(0, first));
         const std::int64_t edge = std::min(first + std::int64_t{edge_chunks} * chunk_planes, last);
-        edges_.push_back(part(first, edge));
+        if (first < edge) edges_.push_back(part(first, edge));
         first = edge;
     }
     if (slab.above > 0) {
         beyond_.push_back(part(last, slab.stored()));
         // The last chunk may be a part of one.
-        const std::int64_t chunks_before = (slab.layers() - 1) / chunk_planes - (edge_chunks - 1);
-        const std::int64_t edge = std::max(first, slab.begin() + chunks_before * chunk_planes);
+        const std::int64_t chunks_before = (slab.layers() + chunk_planes - 1) / chunk_planes - edge_chunks;
+        const std::int64_t edge = std::min(std::max(first, slab.begin() + chunks_before * chunk_planes), last);
         if (edge < last) edges_.push_back(part(edge, last));
         last = edge;
     }
@@ -46,12 +46,15 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
 }
 
 void SharedHalf::launch(HaloExchange& halo) const {
+    const auto launch = [](const std::vector<Part>& parts, Stream stream) {
+        for (const Part& part : parts) part.kernel.launch(part.first, part.last, stream);
+    };
+    const bool overlaps = !edges_.empty();
+    if (!overlaps) launch(interior_, {});
     const Stream beside = halo.fork();
-    for (const Part& part : edges_) part.kernel.launch(part.first, part.last, beside);
-    halo.begin({&travels_, 1}, [this](Stream stream) {
-        for (const Part& part : beyond_) part.kernel.launch(part.first, part.last, stream);
-    });
-    for (const Part& part : interior_) part.kernel.launch(part.first, part.last);
+    launch(edges_, beside);
+    halo.begin({&travels_, 1}, [&](Stream stream) { launch(beyond_, stream); });
+    if (overlaps) launch(interior_, {});
     halo.end();
 }
 

@@ -15,12 +15,13 @@ namespace hone::examples {
 ///
 /// The neighbours' planes of what it makes of planes alone (p, or r) are computed here as well,
 /// from what is already here; only the product of the operator, which takes the planes beyond
-/// these, travels: one field, while the interior is computed beside.
+/// these, travels: one field, while the interior is computed beside where there are edges.
 class SharedHalf {
   public:
     /// `kernel` is direction_part or residual_part on the slab. `arrays` are those of the kernel,
     /// with null for block_sums. `travels` is the array whose neighbours' planes are exchanged.
-    /// Edges are as many chunks of planes.
+    /// Edges are as many chunks of planes; with none all own planes are one launch, and nothing
+    /// travels beside it.
     SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels,
                int edge_chunks);
 

@@ -173,7 +173,8 @@ struct PoissonSolver::State {
 
     void bind_halves() {
         shared_directions.clear(), shared_residuals.clear();
-        const int edge_chunks = ranks.exchange_settings().depth;
+        const bool overlaps = edge_place(ranks, usual_edges(backend)) != EdgePlace::serial;
+        const int edge_chunks = overlaps ? ranks.exchange_settings().depth : 0;
         for (const std::string old : {"0", "1"}) {
             const std::string other = old == "0" ? "1" : "0";
             const std::map<std::string, std::string> of_directions{{"p_old", "p" + old}, {"p", "p" + other}};
@@ -456,6 +457,10 @@ void PoissonSolver::renew_exchanges() {
     s.backend.synchronise();
     s.prepare_exchange();
     s.bind_halves();
+}
+
+EdgePlace PoissonSolver::usual_edges(const Backend& backend) {
+    return backend.device().limits.target == Target::cpu ? EdgePlace::serial : EdgePlace::ahead;
 }
 
 void* PoissonSolver::right_hand_side() const {

@@ -76,9 +76,9 @@ std::vector<int> planes_of_ranks(const GridPartition& partition);
 ///     if (solve.ending != Ending::converged) ...
 ///
 /// On several ranks each has a solver for its planes, and all call it alike. Neighbours' planes
-/// travel while the interior is computed; sums are those of the whole grid's blocks, so that no
-/// digit of the residuals and of the solution knows how many ranks there are. The scalars stay on
-/// the devices there, too: each gathers the sums of all ranks' blocks.
+/// travel while the interior is computed, where exchanges have edges; sums are those of the whole
+/// grid's blocks, so that no digit of the residuals and of the solution knows how many ranks there
+/// are. The scalars stay on the devices there, too: each gathers the sums of all ranks' blocks.
 class PoissonSolver {
   public:
     /// Looks the kernels up and uploads the operator. Backend and library must outlive the solver.
@@ -106,6 +106,9 @@ class PoissonSolver {
     std::int64_t pitch() const;
     Solve solve(const SolverSettings& settings);
 
+    /// Of exchanges that nothing else is asked for. Messages between processors go while both wait
+    /// for them: there edges that are computed apart would cost time, and hide none.
+    static EdgePlace usual_edges(const Backend& backend);
     /// Makes the exchanges with other ranks anew, by what the communicator's settings say now.
     void renew_exchanges();
 

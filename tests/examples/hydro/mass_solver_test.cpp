@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -516,6 +517,32 @@ TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesOnLargeMeshes) {
 
 TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {
     expect_same_digits(system_of("triple-point", 2, 2, {7, 3, 1}), MassForm::rows, 65536);
+}
+
+// What a rank multiplies with: others' rows are there, and nobody reads their products.
+TEST_F(FusedMassKernelsTest, ProductsOfTheFirstRowsAreThoseOfAll) {
+    const MassSystem system = system_of("taylor-green", 3, 2, {2, 3, 4});
+    const auto rows = static_cast<std::size_t>(system.matrix.rows()), components = static_cast<std::size_t>(system.components);
+    const std::size_t some = std::uniform_int_distribution<std::size_t>(1, rows - 1)(random_);
+    SCOPED_TRACE(fmt::format("seed {}, {} of {} rows", seed_, some, rows));
+    KernelLibrary library(*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+    std::vector<double> x = random_start(system).b;
+    const auto product = [&](std::optional<int> of_rows) {
+        std::vector<double> y(x.size(), std::nan("")), dot(components);
+        const std::vector<DeviceArray> matrix = product_arrays(*backend_, system, MassForm::elements, of_rows);
+        std::vector<void*> arrays(matrix.size());
+        std::transform(matrix.begin(), matrix.end(), arrays.begin(), [](const DeviceArray& array) { return array.data(); });
+        arrays.insert(arrays.end(), {x.data(), y.data(), dot.data()});
+        BoundKernel(library.kernel(product_problem(system, MassForm::elements)), arrays).launch();
+        return y;
+    };
+    const std::vector<double> all = product({}), first = product(static_cast<int>(some));
+    std::vector<double> expected = all;
+    for (std::size_t c = 0; c < components; ++c)
+        std::fill(expected.begin() + static_cast<std::ptrdiff_t>(c * rows + some), expected.begin() + static_cast<std::ptrdiff_t>((c + 1) * rows),
+                  0.0);
+    EXPECT_NE(all, expected);
+    EXPECT_EQ(first, expected);
 }
 
 // Blocks of two programs that share a GPU could wait for each other's room.

@@ -187,6 +187,21 @@ TEST_F(ZoneRanks, PicturesHaveEachZoneOnce) {
     EXPECT_THAT(contents(folder_.path() / "gas.pvd"), ::testing::HasSubstr("gas_0000.pvtu"));
 }
 
+// Of this mesh the middle one of three ranks, with two cuts beside it, would have 515 zones and the
+// first one 400, if chunks were shared by their work alone.
+TEST_F(ZoneRanks, HaveAboutAsManyZones) {
+    const Case c = box("sedov", 3, 2, {10, 10, 10});
+    for (const double of_last : {1.0, 2.0})
+        run_thread_ranks(3, [&](Communicator& ranks) {
+            const double speed = ranks.rank() == 2 ? of_last : 1;
+            const ZonePart part(ranks, c.problem, c.order, c.mesh, "box", speed, Cutter::bisection);
+            const auto zones = static_cast<double>(part.here().zones());
+            const double all = all_reduce(ranks, Reduction::sum, zones), longest = all_reduce(ranks, Reduction::largest, zones / speed);
+            EXPECT_GT(all, 1000) << "those at the cuts twice";
+            EXPECT_LT(longest, 1.05 * all / (2 + of_last)) << of_last;
+        });
+}
+
 TEST_F(ZoneRanks, RefuseWhatDoesNotFit) {
     const Case c = box("sedov", 2, 2, {12, 12, 1});
     EXPECT_THAT(test::error_of_ranks(4, [&](Communicator& ranks) { ZonePart(ranks, c.problem, 2, c.mesh); }),

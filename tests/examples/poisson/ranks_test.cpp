@@ -67,13 +67,15 @@ class PoissonRanks : public ::testing::Test {
         return answer;
     }
 
-    Answer on_ranks(int ranks, const PoissonSystem& system, const std::vector<double>& b, const SolverSettings& settings) {
+    Answer on_ranks(int ranks, const PoissonSystem& system, const std::vector<double>& b, const SolverSettings& settings,
+                    const ExchangeSettings& exchange = {}) {
         Answer answer{std::vector<double>(b.size(), 0.5), {}, 0};
         const GridPartition partition = partition_planes(system.boundary, system.nx, system.ny, system.nz, ranks);
         run_thread_ranks(ranks, [&](Communicator& communicator) {
             const CellRange planes = partition.block(communicator.rank())[2];
             const auto in_plane = static_cast<std::size_t>(system.nx * system.ny);
             const auto first = static_cast<std::size_t>(planes.first) * in_plane, cells = static_cast<std::size_t>(planes.cells()) * in_plane;
+            communicator.set_exchange_settings(exchange);
             PoissonSolver solver(communicator, partition, *backend_, library_, planes_of(system, planes));
             const std::span<const double> own_b = std::span(b).subspan(first, cells);
             const std::span<double> own_x = std::span(answer.x).subspan(first, cells);
@@ -95,11 +97,17 @@ class PoissonRanks : public ::testing::Test {
         const Answer expected = alone(system, b, settings);
         ASSERT_EQ(std::ssize(expected.history), iterations);
         EXPECT_LT(expected.history.back(), 1);
-        for (const int ranks : {1, 2, 3, 4, 8}) {
-            const Answer found = on_ranks(ranks, system, b, settings);
-            EXPECT_EQ(found.history, expected.history) << ranks << " ranks";
-            EXPECT_EQ(found.true_residual, expected.true_residual) << ranks << " ranks";
-            EXPECT_TRUE(found.x == expected.x) << ranks << " ranks";
+        // With edges apart of one chunk of planes or two, of which there may be no interior left.
+        const auto edges = [](EdgePlace place, int depth) { return ExchangeSettings{.edges = place, .depth = depth}; };
+        for (const auto& [ranks, exchange] :
+             {std::pair{1, ExchangeSettings{}}, std::pair{2, ExchangeSettings{}}, std::pair{3, ExchangeSettings{}}, std::pair{4, ExchangeSettings{}},
+              std::pair{8, ExchangeSettings{}}, std::pair{2, edges(EdgePlace::ahead, 1)}, std::pair{3, edges(EdgePlace::before, 2)},
+              std::pair{8, edges(EdgePlace::ahead, 2)}}) {
+            SCOPED_TRACE(fmt::format("{} ranks, edges of {}: {}", ranks, exchange.depth, exchange.edges.has_value()));
+            const Answer found = on_ranks(ranks, system, b, settings, exchange);
+            EXPECT_EQ(found.history, expected.history);
+            EXPECT_EQ(found.true_residual, expected.true_residual);
+            EXPECT_TRUE(found.x == expected.x);
         }
     }
 
