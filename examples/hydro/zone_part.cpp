@@ -103,13 +103,20 @@ class ZoneBalance {
         double least = seconds(slowest, 0);
         if (chunks_[slowest] == 1) return best;
         for (std::size_t chunk = 0; chunk < rank_of_chunk_.size(); ++chunk) {
-            if (rank_of_chunk_[chunk] != static_cast<int>(slowest)) continue;
+            if (rank_of_chunk_[chunk] != static_cast<int>(slowest) || !is_at_cut(chunk)) continue;
             for (const Move& move : moves_of(chunk)) {
                 const double longer = std::max(seconds(slowest, -move.fewer), seconds(static_cast<std::size_t>(move.to), move.more));
                 if (longer < least) least = longer, best = move;
             }
         }
         return best;
+    }
+
+    // Few are, and only these have moves.
+    bool is_at_cut(std::size_t chunk) const {
+        const auto of_another = [&](std::size_t other) { return rank_of_chunk_[other] != rank_of_chunk_[chunk]; };
+        return std::any_of(zones_of_chunk_[chunk].begin(), zones_of_chunk_[chunk].end(),
+                           [&](std::size_t zone) { return std::any_of(chunks_of_zone_[zone].begin(), chunks_of_zone_[zone].end(), of_another); });
     }
 
     // To each rank that has a zone together with it.
