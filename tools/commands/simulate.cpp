@@ -86,6 +86,7 @@ SimulationSettings simulation_settings(const Settings& settings) {
 template <typename Fraction>
 std::vector<std::optional<double>> at_budgets(const SimulatedSpace& space, const Fraction& fraction) {
     std::vector<std::optional<double>> fractions;
+    fractions.reserve(budgets.size());
     for (const std::int64_t budget : budgets) fractions.push_back(space.tells_of(budget) ? std::optional(fraction(budget)) : std::nullopt);
     return fractions;
 }
