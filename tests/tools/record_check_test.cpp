@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <random>
 
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/process.hpp"
+#include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/json.hpp"
@@ -95,8 +97,13 @@ TEST(RecordCheck, SamplesTakeEveryFamilyInTurn) {
 }
 
 TEST(RecordCheck, CommandSaysWhereThereIsNothingOfThisDevice) {
+    // Of GPUs alone: what ships has results of some processors, too.
     const test::OwnFolders own;
-    const test::Answer answer = ask({"verify", "dg_volume", "--device", "cpu", "--json"});
+    const auto folder = own.folder.path() / "gpus";
+    std::filesystem::create_directories(folder);
+    for (const char* name : {"nvidia_h100_80gb_hbm3.json", "nvidia_h200.json"})
+        std::filesystem::copy_file(test::source_path(std::string("tuning_db/records/") + name), folder / name);
+    const test::Answer answer = ask({"verify", "dg_volume", "--device", "cpu", "--db", folder.string(), "--json"});
     EXPECT_EQ(answer.code, Exit::nothing);
     EXPECT_THAT(answer.error, HasSubstr("there are those of "));
     EXPECT_THAT(answer.error, HasSubstr("nvidia_h100_80gb_hbm3, nvidia_h200"));
