@@ -49,11 +49,6 @@ TableSpec table(const char* name, const Shape& shape, int matrices, int columns,
     return result;
 }
 
-// A table of nodes.
-Block node_table(const char* name, const std::vector<int>& nodes) {
-    return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
-}
-
 // Places of a row that nothing takes: how many, and which.
 Block padding(const char* count, const char* table, const std::vector<int>& places) {
     Block block;
@@ -81,6 +76,10 @@ double PartTiles::pairs(const Algebra& algebra) const {
     const double same = even_rows * even_columns + odd_rows * odd_columns, other = even_rows * odd_columns + odd_rows * even_columns;
     const auto changing = static_cast<double>(products_by_parity(algebra, true).products.size()), all = static_cast<double>(algebra.products.size());
     return ((all - changing) * same + changing * other) / all;
+}
+
+Block node_table(const char* name, const std::vector<int>& nodes) {
+    return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
 }
 
 Tunable basis_tunable(bool doubled) {

@@ -118,6 +118,8 @@ struct FaceParts {
     int count(bool is_odd) const;
 };
 
+/// A table of nodes.
+Block node_table(const char* name, const std::vector<int>& nodes);
 /// The table of the faces' points, with the place of each in a row of amplitudes.
 Block point_table(const Shape& shape, const std::vector<int>& places);
 /// 32-bit registers of what a thread updates and asks for ahead, when those of the products are
