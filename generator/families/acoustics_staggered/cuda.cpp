@@ -118,7 +118,6 @@ Block media_of_faces(const Plan& plan) {
     Block block;
     if (plan.grid.kind == Kind::pressure) return block;
     if (plan.grid.levels > 1 && !plan.planes) return block.line("const real *b_x = {}, *b_y = {};", x, y);
-    if (plan.planes) return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
     if (plan.grid.dimension == 2) return block.line("const real *b_x = {}, *b_along = {};", x, y);
     return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
 }

@@ -47,7 +47,7 @@ struct Form {
     int points = 1, levels = 1;
 
     std::string text(int other_points) const { return fmt::format("{},points_per_thread={}", config, other_points); }
-    // Of the orders 4, 8 and 16 there are so many: two time steps fit a block in 3D at order 4 alone.
+    // Of the orders 4, 8 and 16 there are so many: in 3D two time steps fit a block at order 4.
     int orders() const {
         if (levels == 1) return 3;
         return dimension == 3 ? 1 : levels == 2 ? 3 : 2;
