@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <string>
-#include <vector>
 
 #include "generator/families/acoustics_staggered/grid.hpp"
+#include "generator/families/device/cpu_arguments.hpp"
 #include "generator/families/device/cpu_streams.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/render.hpp"
@@ -88,20 +87,8 @@ Block names(const Grid& grid) {
     return block.line("(void)b_y;");
 }
 
-// Numbers of a configuration that compilers need not know: arguments, so that configurations which
-// differ in nothing else are one text, compiled once.
-struct Arguments {
-    std::vector<std::string> names;
-    std::vector<int> values;
-
-    void add(const char* name, std::int64_t value) {
-        names.push_back(fmt::format("int {}", name));
-        values.push_back(static_cast<int>(value));
-    }
-};
-
-Arguments arguments(const Grid& grid, const Config& config) {
-    Arguments arguments;
+CpuArguments arguments(const Grid& grid, const Config& config) {
+    CpuArguments arguments;
     const bool tiles = is(config, "tiles");
     if (tiles) arguments.add("x_block", config.integer("x_block"));
     arguments.add("y_block", integer_or(config, "y_block", 1));
@@ -115,7 +102,7 @@ Arguments arguments(const Grid& grid, const Config& config) {
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
     const bool step = grid.kind == Kind::step, tiles = is(config, "tiles");
-    const Arguments added = arguments(grid, config);
+    const CpuArguments added = arguments(grid, config);
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("acoustics_staggered/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
@@ -127,7 +114,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"velocity_sum", velocity_sum(grid)},
                           {"velocity_between", velocity_between(grid)},
                           {"pressure_sum", pressure_sum(grid)},
-                          {"parameters", parameters(problem, added.names)},
+                          {"parameters", parameters(problem, added.parameters)},
                           {"damping", damping(grid)},
                           {"names", names(grid)}},
                          {{"pressure", grid.kind == Kind::pressure},
