@@ -15,7 +15,7 @@ struct DeviceCosts {
     double message = 0;           ///< seconds of 8 bytes until this rank's device has them, which the host waits for
     double face = 0;              ///< the same of 2 MiB: a face of 512^2 in f64
     double queued_face = 0;       ///< and where the host waits for many of them at once
-    double one_way = 0;           ///< the same where only every second rank sends one, and gets 8 bytes back
+    double one_way = 0;           ///< the same where only every second rank sends one, and gets nothing back
     double bytes_per_second = 0;  ///< of 64 MiB, of each message
     double gathering = 0;         ///< seconds until every device has two words of every rank, where the host waits for many such at once
 };

@@ -75,7 +75,7 @@ class DeviceMail {
     void prepare(const std::vector<std::vector<Sizes>>& sizes);
     /// Where the device writes a piece after `prepare`, and where it finds one after `receive`:
     /// memory that its kernels and copies reach.
-    std::byte* out(std::size_t channel, std::size_t piece) const;
+    std::byte* out(std::size_t channel, std::size_t piece);
     std::byte* in(std::size_t channel, std::size_t piece) const;
     /// The messages are what is there once all that was queued on the stream has run.
     void send();
