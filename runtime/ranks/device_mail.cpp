@@ -73,7 +73,7 @@ struct DeviceMail::State {
     bool agreed = false;
     bool is_open = false;  // an exchange of the hosts
     std::optional<NcclRanks> nccl;
-    DeviceArray boxes;  // of messages by NCCL
+    DeviceArray boxes;  // of messages by NCCL, or by a communicator that reaches devices
     int turn = 0;       // the slot of the exchange that is under way
     void* pinned = nullptr;
     std::int64_t pinned_bytes = 0;
@@ -278,20 +278,21 @@ struct DeviceMail::State {
 
     // Where the messages of this exchange are written and read.
     void place() {
+        const bool on_device = nccl || communicator.reaches_devices();
         std::int64_t wanted = 0;
         for (const Line& line : lines)
             if (line.by_host || nccl) wanted += line.all.out + line.all.in;
-        if (nccl && wanted > boxes.bytes()) {
+        if (on_device && wanted > boxes.bytes()) {
             backend.synchronise(stream);  // what still copies from the old ones
             boxes = DeviceArray(backend, wanted);
         }
-        if (!nccl && wanted > pinned_bytes) {
+        if (!on_device && wanted > pinned_bytes) {
             backend.synchronise(stream);  // what still copies from the old one
             if (pinned != nullptr) backend.free_pinned(std::exchange(pinned, nullptr));
             pinned = backend.allocate_pinned(wanted);
             pinned_bytes = wanted;
         }
-        auto* free = static_cast<std::byte*>(nccl ? boxes.data() : pinned);
+        auto* free = static_cast<std::byte*>(on_device ? boxes.data() : pinned);
         for (Line& line : lines) {
             const bool by_peer = !nccl && !line.by_host;
             std::byte* out = by_peer ? line.theirs->memory() + turn * line.room.out : free;

@@ -25,7 +25,8 @@ EdgePlace edge_place(const Communicator& communicator, EdgePlace usual);
 ///   process or processes of one host (CUDA IPC). Events order the two devices; the host only tells
 ///   that there is a message, and waits for no device. Between processes flags in the receiver's
 ///   memory order them, where they work, and hosts speak only when messages change their lengths.
-/// - *host*: through page-locked memory of both hosts and the communicator.
+/// - *host*: by the communicator, through page-locked memory of both hosts, or from device memory
+///   where it reaches that (GPU-aware MPI).
 /// - *nccl*: NCCL's own ways, also between hosts, where it is asked for. Each rank needs a GPU of
 ///   its own.
 ///
