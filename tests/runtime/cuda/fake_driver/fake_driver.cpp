@@ -300,6 +300,12 @@ EXPORTED int cuDevicePrimaryCtxRetain(Context** context, int device) {
     ++state().contexts;
     return success;
 }
+EXPORTED int cuDevicePrimaryCtxSetFlags_v2(int, unsigned flags) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter("cuDevicePrimaryCtxSetFlags_v2"); code != success) return code;
+    state().context_flags = flags;
+    return success;
+}
 EXPORTED int cuDevicePrimaryCtxRelease_v2(int) {
     const std::lock_guard lock(mutex);
     --state().contexts;
