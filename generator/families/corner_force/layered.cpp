@@ -167,6 +167,7 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
     if (solid && shape.physics()) all_constants.line("constexpr real epsilon = {};", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
     Flags flags{{"f32", f32},
                 {"solid", solid},
+                {"branchless", false},
                 {"physics", shape.physics()},
                 {"works", shape.works()},
                 {"early", early},

@@ -108,6 +108,15 @@ TEST_F(CornerForceKernels, SumsByParityEqualTheReferenceInTheEmulator) {
     expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,layers=8,axis_sums=parity");
 }
 
+// Zones that fill a warp and that leave lanes over (order 3); passes behind the last zone, and a
+// last warp with too few.
+TEST_F(CornerForceKernels, StreamsOfZonesEqualTheReferenceInTheEmulator) {
+    expect_emulated("dimension=2 order=2 zones=37", "form=streamed,warps_per_block=2,passes=2,unrolled_pairs=1");
+    expect_emulated("dimension=2 order=3 zones=13", "form=streamed,warps_per_block=1,passes=4,unrolled_pairs=3");
+    expect_emulated("dimension=2 order=3 precision=f32 zones=23", "form=streamed,warps_per_block=4,passes=2,unrolled_pairs=1");
+    expect_emulated("dimension=2 order=4 zones=9", "form=streamed,warps_per_block=1,passes=1,unrolled_pairs=1");
+}
+
 TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
     expect_random_verified(any(1, 3));
 }
