@@ -42,7 +42,7 @@ struct CornerLayout {
 int zone_stride(const Plan& plan, int words) {
     const int banks = 128 / plan.shape.bytes();
     const int team = plan.team();
-    return team >= banks ? words : words + (team - words % banks + banks) % banks;
+    return team >= banks ? words : padded(words, team, banks);
 }
 
 BlockResources resources(const Plan& plan) {
@@ -192,6 +192,10 @@ Form pass_form(const Problem& problem, const PassForm& form, const Limits& limit
 }
 
 }  // namespace
+
+int padded(int words, int step, int banks) {
+    return words + ((step - words) % banks + banks) % banks;
+}
 
 Tunable zones_per_block() {
     return {"zones_per_block", "zones of a block, each with a thread or several per column of points", numbers({1, 2, 4, 8, 16, 32})};

@@ -19,6 +19,8 @@ bool streams(const Shape& shape);
 /// pass are copied into shared memory meanwhile.
 Form streamed_form(const Problem& problem);
 
+/// The smallest number from `words` on that is `step` more than a multiple of the banks.
+int padded(int words, int step, int banks);
 /// Tunables of all CUDA forms.
 Tunable zones_per_block();
 /// As many as have some dozen columns of points.

@@ -20,15 +20,13 @@ int zones_per_block(const Plan& plan) {
 
 // Words from zone to zone in shared memory: the zones of half a warp lie in different banks.
 int zone_pitch(const Shape& shape) {
-    const int words = 3 * shape.vector_words() + shape.energies();
-    const int banks = 128 / shape.bytes();
-    return words + ((shape.points_along - words) % banks + banks) % banks;
+    return padded(3 * shape.vector_words() + shape.energies(), shape.points_along, 128 / shape.bytes());
 }
 
 std::int64_t shared_words(const Plan& plan) {
     const Shape& shape = plan.shape;
     const int n = shape.nodes_along;
-    const int points = 5 * shape.points_along;         // of a line: the Jacobian's inverse at the start, and the mass
+    const int points = 5 * shape.points_along;          // of a line: the Jacobian's inverse at the start, and the mass
     const int made = 4 * n + shape.energies_along + 1;  // a line's forces, work and bound on dt
     const int of_warp = warp / shape.points_along * zone_pitch(shape) + (points + made) * lane_pitch;
     return std::int64_t{plan.number("warps_per_block")} * of_warp + shape.points_along * (2 * n + shape.energies_along);
@@ -57,9 +55,9 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     launch.block = {warp * plan.number("warps_per_block"), 1, 1};
     launch.shared_bytes = shared_words(plan) * shape.bytes();
     source.step.push_back(launch);
-    const std::string constants = fmt::format(
-        "constexpr int threads_per_block = {}, blocks_per_multiprocessor = {}, passes = {}, unrolled_pairs = {}, zone_pitch = {};\n", launch.block[0],
-        plan.number("min_blocks"), plan.number("passes"), plan.number("unrolled_pairs"), zone_pitch(shape));
+    const std::string constants =
+        fmt::format("constexpr int threads_per_block = {}, blocks_per_multiprocessor = {}, passes = {}, unrolled_pairs = {}, zone_pitch = {};\n",
+                    launch.block[0], plan.number("min_blocks"), plan.number("passes"), plan.number("unrolled_pairs"), zone_pitch(shape));
     Flags flags{{"f32", shape.precision == Precision::f32}, {"solid", false}, {"branchless", true}, {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
     source.text = render("corner_force/layered.cu/streamed",
