@@ -29,7 +29,7 @@
 namespace hone::benchmarks {
 namespace {
 
-constexpr std::array<const char*, 6> all_forms{"layered", "separate", "force", "whole", "on_the_fly", "paper"};
+constexpr std::array<const char*, 7> all_forms{"streamed", "layered", "separate", "force", "whole", "on_the_fly", "paper"};
 
 struct Size {
     int dimension;
