@@ -305,7 +305,7 @@ Family acoustics_staggered() {
          0,
          false,
          "apart"},
-        {"levels", "time steps of one pass (kernel=step; in 3D on processors)", {}, 1, 4, false, "1"},
+        {"levels", "time steps of one pass (kernel=step; in 3D on processors, and two at order 4 on GPUs)", {}, 1, 4, false, "1"},
         {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
         extent("nx", "cells along x", ""),
         extent("ny", "cells along y", ""),
