@@ -85,6 +85,8 @@ TEST_F(CornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     expect_emulated("dimension=3 order=1 precision=f32 zones=9", "form=layered,zones_per_block=8,layers=1");
     expect_emulated("dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=2,point_data=async");
     expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3");
+    expect_emulated("dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=2,derivatives=direct,point_data=ahead");
+    expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=2,axis_sums=parity,point_data=ahead");
     expect_emulated("result=energy dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=4");
     expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,layers=2");
     expect_emulated("dimension=2 order=2 zones=7", std::string(all_layers) + ",derivatives=direct");
