@@ -167,7 +167,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
     // What the physics of a point takes from memory is fetched a pass ahead where there are
     // registers for it (measured on an H200).
     const bool copied = copies_points(plan);
-    const bool early = !copied && shape.physics() && (!solid || shape.order == 1 || f32);
+    const bool midway = plan.config.has("point_data", "ahead");
+    const bool early = !copied && !midway && shape.physics() && (!solid || shape.order == 1 || f32);
     Block all_constants = cuda_constants(plan);
     all_constants.append(layout_constants(layout, plan));
     if (solid && shape.physics()) all_constants.line("constexpr real epsilon = {};", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
@@ -177,9 +178,11 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"physics", shape.physics()},
                 {"works", shape.works()},
                 {"early", early},
-                {"late", shape.physics() && !early && !copied},
+                {"midway", midway},
+                {"fetched", early || midway},
+                {"late", shape.physics() && !early && !midway && !copied},
                 {"copied", copied},
-                {"pointed", !early && !(copied && !shape.keeps_stress())},
+                {"pointed", !early && !midway && !(copied && !shape.keeps_stress())},
                 {"keeps_stress", shape.keeps_stress()},
                 {"direct", sums_directly(plan)},
                 {"staged", !sums_directly(plan)},
@@ -187,6 +190,9 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"staged_by_parity", !sums_directly(plan) && has_parity(plan) && !has_matrix(plan)},
                 {"staged_by_matrix", !sums_directly(plan) && has_matrix(plan)},
                 {"matrix", has_matrix(plan)},
+                {"depth_4", true},
+                {"depth_8", false},
+                {"depth_16", false},
                 {"bernstein_rows", has_bernstein_rows(plan)},
                 {"folded", layout.folded},
                 {"several", layout.several},
@@ -203,7 +209,6 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"several_rows", layout.several && !solid},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros, copied);
-    if (has_matrix(plan)) flags.insert(flags.end(), {{"depth_4", true}, {"depth_8", false}, {"depth_16", false}});
     return render("corner_force/layered.cu",
                   {{"banner", banner(plan, executed_operations)},
                    {"constants", all_constants},
@@ -259,9 +264,11 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                                    {"axis_sums", "layers"}});
     }
     if (shape.physics() && limits.architecture >= 80) {
+        const bool solid_words = shape.dimension == 3 && shape.order > 1 && shape.precision == Precision::f64;  // others load them at a pass's begin
         tunables.push_back({"point_data",
-                            "what a point's physics takes from memory: loads into registers, or async copies into shared memory at a pass's begin",
-                            words({"loads", "async"}), Value("loads")});
+                            "what a point's physics takes from memory: loads into registers; ahead: before the sums along the first axis; or "
+                            "async copies into shared memory at a pass's begin",
+                            solid_words ? words({"loads", "ahead", "async"}) : words({"loads", "async"}), Value("loads")});
         safe.push_back({"point_data", "loads"});
         read.emplace_back("point_data");
     }
