@@ -271,6 +271,7 @@ TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
     expect_emulated("equation=acoustics_3d order=3 precision=f32 arithmetic=f32_accurate elements=21",
                     "form=tf32_surface_update,elements_per_block=8");
     expect_emulated("equation=maxwell_2d_tm order=7 precision=f64 elements=9", "form=mma_separate,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=19", "form=mma_whole,elements_per_block=16,copy_width=2,min_blocks=2");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 arithmetic=f32_accurate elements=19", "form=tf32_whole,elements_per_block=8");
 }
 

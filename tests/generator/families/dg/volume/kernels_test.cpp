@@ -243,6 +243,7 @@ TEST_F(SlowDgVolumeKernels, MatrixUnitsServeEveryEquationAndPrecision) {
     expect_emulated("equation=maxwell_2d_tm order=6 precision=f32 arithmetic=f32_accurate elements=11", "form=tf32");
     expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=11", "form=mma,algebra=cartesian");
     expect_emulated("equation=maxwell_2d_tm order=9 precision=f64 elements=11", "form=mma,operator=nonzero");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=11", "form=mma,elements_per_block=16");
     expect_emulated("equation=acoustics_3d order=6 precision=f32 arithmetic=f32_accurate elements=21",
                     "form=tf32,operator=nonzero,fields_per_pass=4,elements_per_block=16,groups_per_warp=2");
 }
