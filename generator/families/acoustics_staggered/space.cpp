@@ -167,6 +167,16 @@ struct March {
     bool rows_per_thread = false;
 };
 
+Constraint lead_of_a_block() {
+    return {"lead_of_a_block",
+            [](const Config& config) {
+                return rejected_when(config.integer("max_lead") > 0 && config.integer("layers_per_block") != 0,
+                                     "only blocks that march through an equal share of the layers keep to their neighbours' "
+                                     "pace: layers_per_block is 0");
+            },
+            {"layers_per_block", "max_lead"}};
+}
+
 // What all of these share, by the tunables that they have. Those that most rules ask for come
 // first: so less is asked.
 FormSpace marching(const Grid& grid, const March& march) {
@@ -231,14 +241,7 @@ FormSpace marching(const Grid& grid, const March& march) {
                  return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
              },
              march.rows_per_thread ? std::vector<std::string>{"block_y", "rows_per_thread"} : std::vector<std::string>{"block_y"}});
-    if (march.keeps_pace)
-        form.constraints.push_back({"lead_of_a_block",
-                                    [](const Config& config) {
-                                        return rejected_when(config.integer("max_lead") > 0 && config.integer("layers_per_block") != 0,
-                                                             "only blocks that march through an equal share of the layers keep to their neighbours' "
-                                                             "pace: layers_per_block is 0");
-                                    },
-                                    {"layers_per_block", "max_lead"}});
+    if (march.keeps_pace) form.constraints.push_back(lead_of_a_block());
     return form;
 }
 
@@ -363,7 +366,9 @@ FormSpace two_steps_form(const Grid& grid) {
                          {"unroll", "planes per trip of the march's loop", numbers({1, 2})},
                          {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2})},
                          {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
-                         {"cache_hint", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"})}},
+                         {"cache_hint", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"})},
+                         {"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+                          numbers({0, 1, 2})}},
             .constraints = {aligned_points(grid),
                             long_march(shortest_march(grid)),
                             {"whole_pieces",
@@ -380,7 +385,8 @@ FormSpace two_steps_form(const Grid& grid) {
                                                     tile.y);
                              },
                              {"block_x", "block_y", "rows_per_thread", "points_per_thread"}},
-                            kept_reads()},
+                            kept_reads(),
+                            lead_of_a_block()},
             .safe = {{"block_x", 32},
                      {"block_y", 16},
                      {"rows_per_thread", 1},
@@ -390,7 +396,8 @@ FormSpace two_steps_form(const Grid& grid) {
                      {"unroll", 1},
                      {"min_blocks", 1},
                      {"stores", "plain"},
-                     {"cache_hint", "plain"}}};
+                     {"cache_hint", "plain"},
+                     {"max_lead", 0}}};
 }
 
 std::vector<FormSpace> cuda_spaces(const Grid& grid, const Limits& limits) {
