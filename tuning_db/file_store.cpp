@@ -41,7 +41,7 @@ fs::path temporary_of(const fs::path& path) {
     return folder_of(path) / fmt::format(".{}.tmp", path.filename().string());
 }
 
-constexpr const char* room_remedy = "make room, or check the folder's permissions; the old file is unchanged";
+constexpr const char* room_remedy = "make room, or check the folder's permissions; what was there is unchanged";
 
 // Removes a file without losing the reason of what failed before.
 void discard(const fs::path& path) {
@@ -259,7 +259,8 @@ void replace_files(const std::vector<FileContents>& files) {
     std::set<fs::path> folders;
     for (const FileContents& file : files) folders.insert(folder_of(file.path));
     for (const fs::path& folder : folders)
-        if (!opened(folder, O_RDONLY | O_DIRECTORY).valid()) fail(folder, "the folder cannot be opened", room_remedy);
+        if (!opened(folder, O_RDONLY | O_DIRECTORY).valid())
+            fail(folder, "the folder cannot be opened", errno == ENOENT || errno == ENOTDIR ? "make it, or name another one" : room_remedy);
     for (const FileContents& file : files) {
         std::error_code none;
         if (fs::is_other(fs::status(file.path, none)))

@@ -37,11 +37,16 @@ static int number(const char* text, int low, int high) {
     return (int)value;
 }
 
+static const char usage[] = "usage: waves_c [--device NAME] [--db FOLDER] [--cells N] [--steps N] [--tune SECONDS]";
+
 static settings settings_of(int count, char** words) {
     settings wanted = {"best", NULL, 200, 100, 0};
     for (int i = 1; i < count; i += 2) {
-        if (i + 1 == count) {
-            fprintf(stderr, "usage: waves_c [--device NAME] [--db FOLDER] [--cells N] [--steps N] [--tune SECONDS]\n");
+        if (strcmp(words[i], "--help") == 0) {
+            printf("%s\n", usage);
+            exit(0);
+        } else if (i + 1 == count) {
+            fprintf(stderr, "waves_c: %s without a value\n%s\n", words[i], usage);
             exit(2);
         } else if (strcmp(words[i], "--device") == 0) {
             wanted.device = words[i + 1];
@@ -54,7 +59,7 @@ static settings settings_of(int count, char** words) {
         } else if (strcmp(words[i], "--tune") == 0) {
             wanted.tune = number(words[i + 1], 1, 100000);
         } else {
-            fprintf(stderr, "waves_c: there is no option %s\n", words[i]);
+            fprintf(stderr, "waves_c: there is no option %s\n%s\n", words[i], usage);
             exit(2);
         }
     }

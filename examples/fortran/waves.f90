@@ -97,12 +97,18 @@ program waves
 contains
 
     subroutine read_options()
+        character(*), parameter :: usage = 'usage: waves_fortran [--device NAME] [--db FOLDER] [--cells N] [--steps N]'// &
+                                           ' [--tune SECONDS]'
         character(256) :: name, value
         integer        :: place, wrong
         device = 'best'
         database = ''
         do place = 1, command_argument_count(), 2
             call get_command_argument(place, name)
+            if (name == '--help') then
+                print '(a)', usage
+                stop
+            end if
             call get_command_argument(place + 1, value)
             wrong = 0
             select case (name)
@@ -115,9 +121,8 @@ contains
             end select
             if (wrong /= 0 .or. value == '' .or. cells < 8 .or. cells > 20000 .or. steps < 1 .or. seconds_of_tuning < 0) then
                 write (error_unit, '(4a)') 'waves_fortran: ', trim(name), ' ', trim(value)
-                write (error_unit, '(2a)') 'usage: waves_fortran [--device NAME] [--db FOLDER] [--cells N] [--steps N]', &
-                    ' [--tune SECONDS]'
-                error stop 2
+                write (error_unit, '(a)') usage
+                stop 2, quiet=.true.
             end if
         end do
     end subroutine

@@ -71,6 +71,7 @@ class ZoneBalance {
             for (const int rank : ranks_of(zone)) ++zones_[static_cast<std::size_t>(rank)];
         }
         for (const int rank : rank_of_chunk_) ++chunks_[static_cast<std::size_t>(rank)];
+        for (std::size_t chunk = 0; chunk < rank_of_chunk_.size(); ++chunk) find_moves(chunk);
     }
 
     void improve() {
@@ -78,6 +79,9 @@ class ZoneBalance {
             const auto from = static_cast<std::size_t>(rank_of_chunk_[move->chunk]), to = static_cast<std::size_t>(move->to);
             zones_[from] -= move->fewer, zones_[to] += move->more, --chunks_[from], ++chunks_[to];
             rank_of_chunk_[move->chunk] = move->to;
+            std::set<std::size_t> around;
+            for (const std::size_t zone : zones_of_chunk_[move->chunk]) around.insert(chunks_of_zone_[zone].begin(), chunks_of_zone_[zone].end());
+            for (const std::size_t chunk : around) find_moves(chunk);
         }
     }
 
@@ -102,9 +106,9 @@ class ZoneBalance {
         std::optional<Move> best;
         double least = seconds(slowest, 0);
         if (chunks_[slowest] == 1) return best;
-        for (std::size_t chunk = 0; chunk < rank_of_chunk_.size(); ++chunk) {
-            if (rank_of_chunk_[chunk] != static_cast<int>(slowest) || !is_at_cut(chunk)) continue;
-            for (const Move& move : moves_of(chunk)) {
+        for (const auto& [chunk, moves] : moves_) {
+            if (rank_of_chunk_[chunk] != static_cast<int>(slowest)) continue;
+            for (const Move& move : moves) {
                 const double longer = std::max(seconds(slowest, -move.fewer), seconds(static_cast<std::size_t>(move.to), move.more));
                 if (longer < least) least = longer, best = move;
             }
@@ -112,7 +116,15 @@ class ZoneBalance {
         return best;
     }
 
-    // Few are, and only these have moves.
+    // Few chunks lie at cuts, and a move changes what its neighbours can do alone: to look at all
+    // chunks for each move would grow as the product of the mesh and its cuts.
+    void find_moves(std::size_t chunk) {
+        if (is_at_cut(chunk))
+            moves_[chunk] = moves_of(chunk);
+        else
+            moves_.erase(chunk);
+    }
+
     bool is_at_cut(std::size_t chunk) const {
         const auto of_another = [&](std::size_t other) { return rank_of_chunk_[other] != rank_of_chunk_[chunk]; };
         return std::any_of(zones_of_chunk_[chunk].begin(), zones_of_chunk_[chunk].end(),
@@ -144,7 +156,8 @@ class ZoneBalance {
     std::span<const double> speeds_;
     std::vector<int>& rank_of_chunk_;
     std::vector<std::vector<std::size_t>> chunks_of_zone_, zones_of_chunk_;
-    std::vector<std::int64_t> zones_, chunks_;  // of each rank
+    std::map<std::size_t, std::vector<Move>> moves_;  // of each chunk at a cut
+    std::vector<std::int64_t> zones_, chunks_;        // of each rank
 };
 
 std::string mesh_text(const HydroProblem& problem, int order, const QuadMesh& mesh) {

@@ -259,11 +259,12 @@ Block banner(const Problem& problem, const Config& config, Target target) {
     return block;
 }
 
-Block parameters(const Problem& problem) {
+Block parameters(const Problem& problem, const std::vector<std::string>& further) {
     std::vector<std::string> items;
     for (const auto& field : fields(problem))
         items.push_back(fmt::format("{}real* __restrict__ {}", field.array.access == Access::in ? "const " : "", field.array.name));
     for (const char* number : {"nx", "ny", "nz", "pitch", "first", "last"}) items.push_back(fmt::format("int {}", number));
+    items.insert(items.end(), further.begin(), further.end());
     return Block().list(items);
 }
 

@@ -144,8 +144,8 @@ std::int64_t shared_bytes(const Grid& grid, const Config& config);
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel, the same for all extents.
 Block banner(const Problem& problem, const Config& config, Target target);
-/// Parameters of an entry point, in the order of the arrays.
-Block parameters(const Problem& problem);
+/// Parameters of an entry point, in the order of the arrays; `further` ones behind them.
+Block parameters(const Problem& problem, const std::vector<std::string>& further = {});
 /// constexpr real weight(int m): c_m, for a number that the compiler knows.
 Block weight_function(const Grid& grid, const std::string& qualifiers);
 

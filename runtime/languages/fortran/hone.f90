@@ -142,6 +142,7 @@ contains
             status = code
         else if (code /= HONE_OK) then
             write (error_unit, '(2a)') 'hone: ', hone_last_error()
+            flush (error_unit)
             error stop 1
         end if
     end subroutine
@@ -177,6 +178,7 @@ contains
         logical, intent(in) :: contiguous
         if (contiguous) return
         write (error_unit, '(a)') 'hone_array_of: the array is not contiguous; give a whole array, or copy the part into one'
+        flush (error_unit)
         error stop 1
     end subroutine
 
