@@ -29,7 +29,7 @@ std::int64_t shared_words(const Plan& plan) {
     const int points = 5 * shape.points_along;          // of a line: the Jacobian's inverse at the start, and the mass
     const int made = 4 * n + shape.energies_along + 1;  // a line's forces, work and bound on dt
     const int of_warp = warp / shape.points_along * zone_pitch(shape) + (points + made) * lane_pitch;
-    return std::int64_t{plan.number("warps_per_block")} * of_warp + shape.points_along * (2 * n + shape.energies_along);
+    return std::int64_t{plan.number("warps_per_block")} * of_warp + shape.points_along * (2 * n + shape.energies_along) + 4;
 }
 
 BlockResources resources(const Plan& plan) {
