@@ -12,7 +12,8 @@ namespace {
 
 constexpr int warp = 32;
 constexpr int lane_pitch = warp + 1;  // of numbers that all lanes have, so that several of one lane lie in different banks
-constexpr int largest_order = 4;      // a line's derivatives fill the registers
+constexpr int settings_words = 4;
+constexpr int largest_order = 4;  // a line's derivatives fill the registers
 
 int zones_per_block(const Plan& plan) {
     return plan.number("warps_per_block") * (warp / plan.shape.points_along) * plan.number("passes");
@@ -29,7 +30,7 @@ std::int64_t shared_words(const Plan& plan) {
     const int points = 5 * shape.points_along;          // of a line: the Jacobian's inverse at the start, and the mass
     const int made = 4 * n + shape.energies_along + 1;  // a line's forces, work and bound on dt
     const int of_warp = warp / shape.points_along * zone_pitch(shape) + (points + made) * lane_pitch;
-    return std::int64_t{plan.number("warps_per_block")} * of_warp + shape.points_along * (2 * n + shape.energies_along) + 4;
+    return std::int64_t{plan.number("warps_per_block")} * of_warp + shape.points_along * (2 * n + shape.energies_along) + settings_words;
 }
 
 BlockResources resources(const Plan& plan) {
