@@ -112,9 +112,9 @@ TEST_F(CornerForceKernels, SumsByParityEqualTheReferenceInTheEmulator) {
 // last warp with too few.
 TEST_F(CornerForceKernels, StreamsOfZonesEqualTheReferenceInTheEmulator) {
     expect_emulated("dimension=2 order=2 zones=37", "form=streamed,warps_per_block=2,passes=2,unrolled_pairs=1");
-    expect_emulated("dimension=2 order=3 zones=13", "form=streamed,warps_per_block=1,passes=4,unrolled_pairs=3");
+    expect_emulated("dimension=2 order=3 zones=13", "form=streamed,warps_per_block=1,passes=4,unrolled_pairs=3,w_in=shared");
     expect_emulated("dimension=2 order=3 precision=f32 zones=23", "form=streamed,warps_per_block=4,passes=2,unrolled_pairs=1");
-    expect_emulated("dimension=2 order=4 zones=9", "form=streamed,warps_per_block=1,passes=1,unrolled_pairs=1");
+    expect_emulated("dimension=2 order=4 zones=9", "form=streamed,warps_per_block=1,passes=2,unrolled_pairs=1,w_in=shared");
 }
 
 TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
