@@ -6,6 +6,8 @@
 //     prediction_benchmark --architecture --among=FILE
 //         those of all models of this architecture too, whose tuned configurations run here as they
 //         are; only the problems that the file names, one a line
+//     prediction_benchmark --pairs       predicted and tuned alone: all records in a minute, with
+//                                        a full cache of kernels
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,9 +32,10 @@ namespace {
 /// A record's problem with what different ways of choosing give it.
 struct Case {
     Record record;
-    Config tuned, predicted, nearest, safe;
-    double distance = 0;         ///< of the nearest neighbour; infinite where there is none, and the safe configuration is all there is
-    std::vector<Config> voices;  ///< what each neighbour proposes, the nearest first; empty where that is not asked for
+    Config tuned, predicted;
+    std::optional<Config> nearest, safe;  ///< where these are asked for
+    double distance = 0;                  ///< of the nearest neighbour; infinite where there is none, and the safe configuration is all there is
+    std::vector<Config> voices;           ///< what each neighbour proposes, the nearest first; empty where that is not asked for
 
     /// Each configuration once.
     std::vector<Config> distinct() const {
@@ -40,13 +43,21 @@ struct Case {
         const auto add = [&](const Config& config) {
             if (std::find(all.begin(), all.end(), config) == all.end()) all.push_back(config);
         };
-        for (const Config* config : {&tuned, &predicted, &nearest, &safe}) add(*config);
+        for (const Config* config : {&tuned, &predicted}) add(*config);
+        for (const auto* config : {&nearest, &safe})
+            if (*config) add(**config);
         for (const Config& config : voices) add(config);
         return all;
     }
 };
 
-Case case_of(const Record& record, const Database& database, bool with_voices) {
+/// Which configurations run beside the predicted and the tuned one.
+struct Beside {
+    bool voices = false;
+    bool pairs = false;  ///< none: not the nearest's, not the safe one
+};
+
+Case case_of(const Record& record, const Database& database, const Beside& beside) {
     const Device& device = DeviceBench::instance().backend().device();
     const SearchSpace space = built_in_families().of(record.problem).space(record.problem, device.limits);
     std::vector<Neighbour> others = database.neighbours(record.problem, device.fingerprint);
@@ -54,12 +65,14 @@ Case case_of(const Record& record, const Database& database, bool with_voices) {
         return n.record->problem.class_key() == record.problem.class_key() || !n.record->purpose.empty() ||
                n.record->device.architecture != device.fingerprint.architecture;
     });
-    Case result{record, space.completed(record.config), space.safe(), space.safe(), space.safe(), INFINITY, {}};
+    Case result{record, space.completed(record.config), space.safe(), std::nullopt, std::nullopt, INFINITY, {}};
+    if (!beside.pairs) result.nearest = result.safe = space.safe();
     if (const auto prediction = predict(built_in_families(), record.problem, device.limits, others)) {
         result.predicted = prediction->config;
         result.distance = others.front().distance;
-        result.nearest = predict(built_in_families(), record.problem, device.limits, {others.front()}).value_or(Prediction{space.safe(), {}}).config;
-        if (with_voices)
+        if (const auto first = beside.pairs ? std::nullopt : predict(built_in_families(), record.problem, device.limits, {others.front()}))
+            result.nearest = first->config;
+        if (beside.voices)
             for (const Source& source : prediction->sources) result.voices.push_back(source.member);
     }
     return result;
@@ -88,14 +101,15 @@ void compile_all(const std::vector<Case>& cases) {
 /// Ratios to the tuned configuration, by family.
 class Means {
   public:
-    void add(const std::string& family, double predicted, double nearest, double safe) {
-        for (const std::string& group : {family, std::string("all")}) groups_[group].push_back({predicted, nearest, safe});
+    /// The ways that were asked for: predicted, then nearest and safe.
+    void add(const std::string& family, const std::vector<double>& ratios) {
+        for (const std::string& group : {family, std::string("all")}) groups_[group].push_back(ratios);
     }
     void print() const {
         fmt::print("{:<22} {:>5}  {:>17}  {:>17}  {:>17}\n", "rate over tuned", "", "predicted", "nearest", "safe");
         for (const auto& [name, rows] : groups_) {
             std::string line = fmt::format("{:<22} {:>5}", name, rows.size());
-            for (std::size_t way = 0; way < 3; ++way) {
+            for (std::size_t way = 0; way < rows.front().size(); ++way) {
                 double sum = 0, least = INFINITY;
                 for (const auto& row : rows) {
                     sum += std::log(row[way]);
@@ -108,24 +122,22 @@ class Means {
     }
 
   private:
-    std::map<std::string, std::vector<std::array<double, 3>>> groups_;
+    std::map<std::string, std::vector<std::vector<double>>> groups_;
 };
 
-/// A problem's arrays on the device. Where none holds integers any words do: no time depends on
-/// them.
-std::vector<DeviceArray> arrays_of(const Problem& problem, std::optional<Workload> workload) {
+/// A problem's arrays on the device. Those that hold integers are the workload's, which is there
+/// then; any words do for the others: no time depends on them.
+std::vector<DeviceArray> arrays_of(const Problem& problem, const std::optional<Workload>& workload) {
     Backend& backend = DeviceBench::instance().backend();
     std::vector<DeviceArray> arrays;
-    if (!workload) {
-        for (const ArraySpec& spec : built_in_families().of(problem).arrays(problem)) {
-            arrays.emplace_back(backend, spec.words * bytes_per_word(problem.precision()));
+    for (const ArraySpec& spec : built_in_families().of(problem).arrays(problem)) {
+        const bool places = holds_integers(spec);
+        const HostArray* const given = places ? &workload.value().arrays[arrays.size()] : nullptr;
+        arrays.emplace_back(backend, places ? given->bytes() : spec.words * bytes_per_word(problem.precision()));
+        if (places)
+            backend.copy(arrays.back().data(), given->data(), given->bytes());
+        else
             fill_randomly(backend, arrays.back(), problem.precision(), arrays.size());
-        }
-        return arrays;
-    }
-    for (const auto& array : workload->arrays) {
-        arrays.emplace_back(backend, array.bytes());
-        backend.copy(arrays.back().data(), array.data(), array.bytes());
     }
     backend.synchronise();
     return arrays;
@@ -156,9 +168,9 @@ class Workloads {
     std::map<std::size_t, std::future<Workload>> coming_;
 };
 
-void compare(benchmark::State& state, const Case& of, std::optional<Workload> workload, Means& means) {
+void compare(benchmark::State& state, const Case& of, const std::optional<Workload>& workload, Means& means) {
     DeviceBench& bench = DeviceBench::instance();
-    const std::vector<DeviceArray> arrays = arrays_of(of.record.problem, std::move(workload));
+    const std::vector<DeviceArray> arrays = arrays_of(of.record.problem, workload);
     std::vector<void*> pointers(arrays.size());
     std::transform(arrays.begin(), arrays.end(), pointers.begin(), [](const DeviceArray& array) { return array.data(); });
     std::vector<std::unique_ptr<BoundKernel>> bound;
@@ -176,11 +188,12 @@ void compare(benchmark::State& state, const Case& of, std::optional<Workload> wo
         state.SetIterationTime(seconds[0] / rate(of.predicted));
         state.counters["GB/s"] = built_in_families().of(of.record.problem).counts(of.record.problem).bytes / seconds[0] * 1e-9;  // tuned
         state.counters["predicted/tuned"] = rate(of.predicted);
-        state.counters["nearest/tuned"] = rate(of.nearest);
-        state.counters["safe/tuned"] = rate(of.safe);
+        std::vector<double> ratios{rate(of.predicted)};
+        if (of.nearest) state.counters["nearest/tuned"] = ratios.emplace_back(rate(*of.nearest));
+        if (of.safe) state.counters["safe/tuned"] = ratios.emplace_back(rate(*of.safe));
         if (std::isfinite(of.distance)) state.counters["distance"] = of.distance;
         for (std::size_t i = 0; i < of.voices.size(); ++i) state.counters[fmt::format("voice{}/tuned", i + 1)] = rate(of.voices[i]);
-        means.add(of.record.problem.family(), rate(of.predicted), rate(of.nearest), rate(of.safe));
+        means.add(of.record.problem.family(), ratios);
     }
     std::string voices;
     for (const Config& config : of.voices) voices += "; voice " + config.key();
@@ -191,7 +204,7 @@ struct Run {
     int every = 1;
     int first = 1;
     bool architecture = false;
-    bool voices = false;
+    Beside beside;
     std::string among;
     std::vector<Case> cases;
     Workloads workloads;
@@ -211,7 +224,7 @@ void register_all(Run& run) {
     const auto take = [&](const Record& record) {
         if (!record.verified() || record.hybrid || !record.purpose.empty() || (!named.empty() && !named.contains(record.problem.key()))) return;
         if (!taken.insert(record.problem.key()).second || number++ % run.every != (run.first - 1) % run.every) return;
-        run.cases.push_back(case_of(record, bench.library().database(), run.voices));
+        run.cases.push_back(case_of(record, bench.library().database(), run.beside));
     };
     for (const Record& record : bench.library().database().records())
         if (of_model(record)) take(record);
@@ -237,7 +250,8 @@ Program program() {
                     {"--first", "Number of the first of them, counted from 1.", &run.first},
                     {"--architecture", "Also records of other models of this architecture.", &run.architecture},
                     {"--among", "Only the problems that this file names, one a line.", &run.among},
-                    {"--voices", "Also what each neighbour proposes.", &run.voices}},
+                    {"--voices", "Also what each neighbour proposes.", &run.beside.voices},
+                    {"--pairs", "Not what the nearest neighbour alone proposes, nor the safe configuration.", &run.beside.pairs}},
         .register_all = [] { register_all(run); },
         .finish = [] { run.means.print(); }};
 }

@@ -7,7 +7,8 @@
 
     t(P) = max(interior, exchange) + edges + reductions(P),   exchange = latency + bytes / bandwidth,   reductions = a + b log2(P / 2)
 
-Kernel rates come from the records that ship with hone. docs/scaling.md says where the other numbers come from.
+Kernel rates come from the records that ship with hone, those of meshes from runs of the programs on one GPU. docs/scaling.md says where the other
+numbers come from.
 """
 import argparse
 import json
@@ -45,17 +46,19 @@ def seconds_of(records, family, **wanted):
 
 
 class Application:
-    """A cube of 512^3 cells that one device's record measured: what an iteration of it takes, sends and adds up."""
+    """A cube of so many cells that was measured on one GPU: what an iteration of it takes, sends and adds up."""
 
-    def __init__(self, name, kernel_seconds, layers, word, exchanges, reductions, granule):
+    def __init__(self, name, seconds, cells, face_bytes, layers, exchanges, reductions, granule, launches, repeated=0.0):
         self.name = name
-        self.cell_seconds = sum(kernel_seconds) / 512**3
-        self.kernels = len(kernel_seconds)
-        self.layers = layers  # of one word a cell that cross a cut in an iteration, one way
-        self.word = word
+        self.own_cells = cells  # of a GPU in weak runs; in strong ones there are 64 times as many in all
+        self.cell_seconds = seconds / cells
+        self.face_bytes = face_bytes  # of a cell of a cut that cross it in an iteration, one way
+        self.layers = layers  # of cells along a cut that are computed apart from the interior
         self.exchanges = exchanges
         self.reductions = reductions
-        self.granule = granule  # planes that a rank has at least
+        self.granule = granule  # cells across a cut that a rank has at least
+        self.launches = launches  # that several ranks have and one has not
+        self.repeated = repeated  # layers of cells along a cut that each of its sides has more
 
     def seconds(self, cells, ranks, network, planes):
         """Of an iteration on a cube of so many cells in all, cut into cubes or along one axis into planes; and what binds. None: it cannot be cut."""
@@ -68,71 +71,105 @@ class Application:
         if edge < self.granule:
             return None, "cells"
         # A block has two faces along each axis that is cut; they travel at the same time, each way, over one link.
-        face_bytes = own / edge * self.layers * self.word * 2 * cut_axes
+        face_bytes = own / edge * self.face_bytes * 2 * cut_axes
         local = ranks <= network.gpus_of_host
         latency, bandwidth = (LINK_LATENCY, LINK_BANDWIDTH) if local else (network.latency, network.bandwidth)
         exchange = self.exchanges * latency + face_bytes / bandwidth
-        layers_at_once = self.layers / max(self.exchanges, 1)
-        edges = min(1.0, 2 * cut_axes * layers_at_once / edge) * compute
-        # Edges and interior are launches of their own.
-        launches = 2 * self.kernels * KERNEL_SECONDS
+        repeated = 2 * cut_axes * self.repeated / edge * compute
+        edges = min(1.0, 2 * cut_axes * self.layers / edge) * compute
+        launches = self.launches * KERNEL_SECONDS
         interior = compute - edges
         hops = math.log2(ranks / 2)
         reductions = self.reductions * (ALL_REDUCE + (0 if local else network.latency * hops))
-        total = max(interior, exchange) + edges + launches + reductions
-        parts = {"interior": interior + edges, "exchange": max(0.0, exchange - interior), "reductions": reductions, "launches": launches}
+        total = max(interior, exchange) + edges + repeated + launches + reductions
+        parts = {
+            "interior": interior + edges,
+            "exchange": max(0.0, exchange - interior),
+            "reductions": reductions,
+            "launches": launches,
+            "repeated work": repeated,
+        }
         return total, max(parts, key=parts.get)
 
 
+# Of maxwell's order 3 in f32: of a cut cell two triangles of ten nodes with six fields, in each of five stages; of a cell's six elements two are at
+# the cut. Of hydro's Q2-Q1: two layers of nodes, four to a zone's face, of three components, in each iteration of conjugate gradients.
+TRACE_BYTES = 2 * 10 * 6 * 4
+STAGES = 5
+NODE_BYTES = 2 * 4 * 3 * 8
+SOLVES, ITERATIONS = 2, 40  # of a step of hydro: 39.9 in the runs on one GPU
+
+
 def applications(records):
+    cells = 512**3
     f64 = {"precision": "f64", "nx": 512, "ny": 512, "nz": 512}
     poisson = {"coefficients": "axis", "boundary": "dirichlet", **f64}
     halves = [seconds_of(records, "poisson7", kernel=kernel, **poisson) for kernel in ("direction", "residual")]
     wave = seconds_of(records, "acoustics_staggered", kernel="step", dimension=3, order=8, precision="f32", absorbing="none", nx=512, ny=512, nz=512)
     sweep = seconds_of(records, "gauss_seidel_27", stencil="constant", **f64)
+    times = times_of("H200")
+    iterations = SOLVES * ITERATIONS
     return [
-        Application("Poisson, polynomial, f64", halves, 2, 8, 2, 2, 8),
-        Application("acoustics 3D, order 8, f32", [wave], 7 + 4, 4, 1, 0, 7),
-        Application("Gauss-Seidel sweep, constant, f64", [sweep], 1, 8, 1, 0, 2),
+        Application("Poisson, polynomial, f64", sum(halves), cells, 2 * 8, 1, 2, 2, 8, launches=4),
+        Application("acoustics 3D, order 8, f32", wave, cells, (7 + 4) * 4, 11, 1, 0, 7, launches=2),
+        Application("Gauss-Seidel sweep, constant, f64", sweep, cells, 8, 1, 1, 0, 2, launches=2),
+        Application("Maxwell of order 3, f32", alone(times, "maxwell_3_f32"), 41**3, STAGES * TRACE_BYTES, 1 / 3, STAGES, 0, 1, launches=2 * STAGES),
+        Application("hydro 3D, Q2-Q1, f64", alone(times, "hydro_64"), 64**3, iterations * NODE_BYTES, 0, iterations, 2 * iterations + 1, 3, 0, 0.5),
     ]
 
 
 class Run:
     """A problem that was measured on one GPU and on two, cut along its slowest axis (benchmarks/ranks scaling): what crosses the cut, as above."""
 
-    def __init__(self, kernels, cells, width, layers, word, exchanges, reductions):
-        self.kernels = kernels  # launches of a step that go over all cells
+    def __init__(self, launches, cells, face, layers, exchanges, reductions, repeated=0.0):
+        self.launches = launches
         self.cells = cells  # along the axis that is cut
-        self.face = width * layers * word  # bytes, one way
-        self.layers = layers / max(exchanges, 1)
+        self.face = face  # bytes, one way
+        self.layers = layers
         self.exchanges = exchanges
         self.reductions = reductions
+        self.repeated = repeated
 
     def seconds(self, alone):
         """On two GPUs, of what takes so long on one."""
         exchange = self.exchanges * LINK_LATENCY + self.face / LINK_BANDWIDTH
-        edges = self.layers / (self.cells / 2) * alone / 2
-        return max(alone / 2 - edges, exchange) + edges + 2 * self.kernels * KERNEL_SECONDS + self.reductions * GATHERING
+        layer = alone / self.cells
+        edges = self.layers * layer
+        apart = edges + self.repeated * layer + self.launches * KERNEL_SECONDS + self.reductions * GATHERING
+        return max(alone / 2 - edges, exchange) + apart
 
 
 MEASURED = {
-    "poisson_256": Run(2, 256, 256**2, 2, 8, 2, 2),
-    "poisson_512": Run(2, 512, 512**2, 2, 8, 2, 2),
-    "acoustics_2d_8192": Run(1, 8192, 8192, 7 + 4, 4, 1, 0),
-    "acoustics_3d_512": Run(1, 512, 512**2, 7 + 4, 4, 1, 0),
+    "poisson_256": Run(4, 256, 256**2 * 2 * 8, 1, 2, 2),
+    "poisson_512": Run(4, 512, 512**2 * 2 * 8, 1, 2, 2),
+    "acoustics_2d_8192": Run(2, 8192, 8192 * 11 * 4, 11, 1, 0),
+    "acoustics_3d_512": Run(2, 512, 512**2 * 11 * 4, 11, 1, 0),
+    "maxwell_3_f32": Run(2 * STAGES, 41, 41**2 * STAGES * TRACE_BYTES, 1 / 3, STAGES, 0),
+    "hydro_64": Run(0, 64, 64**2 * SOLVES * ITERATIONS * NODE_BYTES, 0, SOLVES * ITERATIONS, 2 * SOLVES * ITERATIONS + 1, 0.5),
 }
+
+
+def times_of(card):
+    """Milliseconds of a step on so many GPUs, the fastest of each sitting: {(row, sitting, GPUs): time}."""
+    times = {}
+    for line in RUNS[card].read_text().splitlines()[1:]:
+        name, gpus, way, milliseconds, *_, sitting = line.split(",")
+        if way not in ("separate", "stores"):
+            key = name, sitting, int(gpus)
+            times[key] = min(times.get(key, math.inf), float(milliseconds))
+    return times
+
+
+def alone(times, name):
+    """Seconds of a step on one GPU, in the fastest sitting."""
+    return 1e-3 * min(time for (row_name, _, gpus), time in times.items() if row_name == name and gpus == 1)
 
 
 def runs_table():
     """Speed-ups on two GPUs, as measured at best and by the model from the time on one."""
     lines = [row(["", "", "one GPU, ms", "two GPUs, ms", "speed-up", "by the model"]), row(["---"] * 6)]
-    for card, runs in RUNS.items():
-        times = {}
-        for line in runs.read_text().splitlines()[1:]:
-            name, gpus, way, milliseconds, *_, sitting = line.split(",")
-            if way not in ("separate", "stores"):
-                key = name, sitting, int(gpus)
-                times[key] = min(times.get(key, math.inf), float(milliseconds))
+    for card in RUNS:
+        times = times_of(card)
         for name, run in MEASURED.items():
             # Of the sitting that was the fastest on two, both.
             two, sitting = min((time, key[1]) for key, time in times.items() if key[0] == name and key[2] == 2 and (name, key[1], 1) in times)
@@ -149,17 +186,18 @@ def row(cells):
 def tables(network):
     records = json.loads(RECORDS.read_text())["records"]
     lines = []
-    for title, planes, total in (
-        ("weak: 512^3 cells on each GPU, cubes", False, lambda ranks: 512.0**3 * ranks),
-        ("strong: 2048^3 cells in all, cubes", False, lambda ranks: 2048.0**3),
-        ("strong: 2048^3 cells in all, planes", True, lambda ranks: 2048.0**3),
+    for title, planes, times in (
+        ("weak: as much on each GPU, cubes", False, lambda ranks: ranks),
+        ("strong: 64 times as much in all, cubes", False, lambda ranks: 64),
+        ("strong: 64 times as much in all, planes", True, lambda ranks: 64),
     ):
         lines += [row([title] + [f"{ranks:,}" for ranks in COUNTS]), row(["---"] * (len(COUNTS) + 1))]
         for application in applications(records):
             cells = []
             for ranks in COUNTS:
-                seconds, binds = application.seconds(total(ranks), ranks, network, planes)
-                ideal = total(ranks) / ranks * application.cell_seconds
+                total = float(times(ranks) * application.own_cells)
+                seconds, binds = application.seconds(total, ranks, network, planes)
+                ideal = total / ranks * application.cell_seconds
                 if seconds is None:
                     cells.append("-")
                 else:

@@ -397,7 +397,9 @@ std::unique_ptr<KernelOperator> make_operator(const Options& options, const Mach
     const auto choose = [&](const auto& run) {
         if (!chooses) return;
         ExchangedStep step{"hydro", problem_of_whole(options, part), {}};
-        step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
+        // Processors have one array for the direction: it is sent when all of it is there.
+        if (machine.backend->device().fingerprint.target != hone::Target::cpu)
+            step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
         choose_exchange(options.exchange, part.ranks(), *machine.backend, machine.library->database(), options.records, step, run);
     };
     auto on = solver_with_exchange(make, choose, measure);

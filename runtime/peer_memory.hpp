@@ -63,6 +63,8 @@ class PeerMemory {
     /// Of the same process, whichever of its devices, or of another process of this host. Throws
     /// Error with the reason where there is no way to it.
     virtual std::unique_ptr<PeerBox> open(std::span<const std::byte> ticket) = 0;
+    /// How many devices of this kind this process sees.
+    virtual int devices() const { return 1; }
 };
 
 }  // namespace hone::inline v0_1

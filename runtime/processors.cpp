@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "generator/cgroup.hpp"
+#include "generator/error.hpp"
 #include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
@@ -135,6 +136,15 @@ Processors decide_processors(const ProcessorFacts& facts) {
 const Processors& processors() {
     static const Processors found = decide_processors(look());
     return found;
+}
+
+bool waits_asleep() {
+    const std::string wish = environment_variable("HONE_WAIT");
+    if (wish == "sleep" || wish == "poll") return wish == "sleep";
+    if (!wish.empty()) throw Error("HONE_WAIT", "\"" + wish + "\" is no way to wait", "use sleep or poll");
+    for (const char* const started : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
+        if (const auto processes = environment_number(started)) return *processes > sysconf(_SC_NPROCESSORS_ONLN);
+    return false;
 }
 
 std::string processor_list(const std::vector<int>& numbers) {

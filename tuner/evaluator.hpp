@@ -31,7 +31,7 @@ struct Evaluated {
 /// by a formula in a simulation.
 ///
 /// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more, as a
-/// full disk does (FullDiskError).
+/// full disk does (FullDiskError), but for that of another host, which costs its device alone.
 class Evaluator {
   public:
     virtual ~Evaluator() = default;

@@ -82,6 +82,7 @@ struct Tuner::State {
     std::optional<std::int64_t> retiming;  ///< the incumbent, to be measured again
     int candidates_since_retiming = 0;
     double compiling = 0;           ///< seconds of all candidates
+    int compiled = 0;               ///< of them, those whose code was not there already
     double running = 0;             ///< ... to verify and measure them
     std::set<std::string> devices;  ///< that have measured any, where a run has several
     bool strategy_ended = false;
@@ -116,7 +117,8 @@ struct Tuner::State {
         if (entries.empty()) return std::min(settings.window, first_ahead);
         const int known = static_cast<int>(entries.size()) / reports_ahead;
         // The one that a device works on, and those that it gets through while one is compiled.
-        const double kept_busy = running > 0 ? std::ceil((1 + slack * compiling / running) * std::max(1.0, static_cast<double>(devices.size()))) : 0;
+        const double compiler = compiled > 0 ? compiling / compiled : 0, candidate = running / static_cast<double>(entries.size());
+        const double kept_busy = running > 0 ? std::ceil((1 + slack * compiler / candidate) * std::max(1.0, static_cast<double>(devices.size()))) : 0;
         const double wanted = std::max(kept_busy, static_cast<double>(std::max(fewest_ahead, known)));
         return static_cast<int>(std::min(wanted, static_cast<double>(settings.window)));
     }
@@ -137,6 +139,7 @@ struct Tuner::State {
 
     void report_candidate(const Candidate& candidate, const Outcome& outcome) {
         compiling += outcome.compile_seconds;
+        compiled += outcome.compile_seconds > 0 ? 1 : 0;
         running += outcome.verify_seconds + outcome.measure_seconds;
         if (outcome.measured_on) devices.insert(*outcome.measured_on);
         if (watts == 0 && outcome.energy) watts = outcome.energy->watts;

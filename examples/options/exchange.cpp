@@ -89,9 +89,12 @@ void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backen
     if (options.how.empty()) throw Error("--exchange", "it is empty", "use auto, usual, or NAME=VALUE,...");
     const bool is_asked = options.how != "auto" && options.how != "usual";
     const ExchangeSettings asked = is_asked ? exchange_settings(parsed(options.how), "--exchange") : ExchangeSettings();
-    for (const auto& [name, is_set, values] : {std::tuple("depth", asked.depth != ExchangeSettings().depth, step.space.depth),
-                                               std::tuple("every", asked.every != ExchangeSettings().every, step.space.every)})
-        if (is_set && values.empty()) throw Error("--exchange", fmt::format("{} has no {}", step.program, name), "leave it out");
+    const bool on_processor = backend.device().fingerprint.target == Target::cpu;
+    for (const auto& [name, is_set, has_none] : {std::tuple("edges", asked.edges.has_value(), step.space.edges.empty()),
+                                                 std::tuple("depth", asked.depth != ExchangeSettings().depth, step.space.depth.empty()),
+                                                 std::tuple("every", asked.every != ExchangeSettings().every, step.space.every.empty())})
+        if (is_set && has_none)
+            throw Error("--exchange", fmt::format("{} has no {}{}", step.program, name, on_processor ? " on processors" : ""), "leave it out");
     if (options.tune && is_asked) throw Error("--tune-exchange", "--exchange says what to use", "leave one of them away");
     if (ranks.size() == 1) {
         if (options.tune) fmt::print("exchange: one rank exchanges nothing; start several, or name several devices\n");
@@ -112,6 +115,10 @@ void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backen
     // Processors have no streams: there edges only go before their messages' arrival or not.
     if (space.messages.empty())
         std::erase_if(space.edges, [&](EdgePlace place) { return place != space.edges.front() && place != EdgePlace::serial; });
+    if (space.configuration(space.usual()).key().empty()) {
+        if (ranks.rank() == 0) fmt::print("exchange: there is nothing to choose for {} over {}\n", about.program, about.link);
+        return;
+    }
     const auto tell = [&](const ExchangeTrial& trial) {
         if (ranks.rank() == 0)
             fmt::print(stderr, "tuned: {}: {} a step{}\n", space.configuration(trial.settings).key(), text::duration(trial.step.median),

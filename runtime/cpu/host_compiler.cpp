@@ -269,6 +269,17 @@ CompiledCode unpacked(const std::string& contents) {
     return code;
 }
 
+// Without the comment at its head, which names sizes and a configuration: what differs in nothing
+// else is one program.
+std::string_view without_head(std::string_view text) {
+    while (text.starts_with("//")) {
+        const std::size_t end = text.find('\n');
+        if (text.substr(0, end).find('\\') != std::string_view::npos || end == std::string_view::npos) break;  // may go on in the next line
+        text.remove_prefix(end + 1);
+    }
+    return text;
+}
+
 class HostCompilerRunner : public Compiler {
   public:
     HostCompilerRunner(DiskCache& cache, double timeout_seconds, HeaderUse headers)
@@ -294,7 +305,7 @@ class HostCompilerRunner : public Compiler {
     CompileOutcome compile_text(const std::string& text) const {
         std::string key = fmt::format("shared object\n{}\n{}\n", host_.version, machine_);
         for (const auto& option : options_) key += option + "\n";
-        key += text;
+        key += without_head(text);
         CompileOutcome outcome;
         if (auto kept = cache_->read(key); kept && kept->size() >= tail_bytes) {
             outcome.ok = true;

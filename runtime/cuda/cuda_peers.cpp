@@ -257,6 +257,12 @@ class CudaPeers : public PeerMemory {
         return of_another_process(ticket);
     }
 
+    int devices() const override {
+        int count = 0;
+        session_->check(session_->driver().device_get_count(&count), "counting devices");
+        return count;
+    }
+
   private:
     [[noreturn]] void fail(const std::string& found, const std::string& remedy) const {
         throw Error(fmt::format("memory of another rank from CUDA device {}", session_->device().index), found, remedy);

@@ -75,6 +75,8 @@ constexpr unsigned event_disable_timing = 2;
 constexpr unsigned event_interprocess = 4;
 constexpr unsigned ipc_enable_peer_access = 1;
 
+// CUctx_flags: who waits for the device sleeps.
+constexpr unsigned context_sched_blocking_sync = 4;
 // CUstreamWaitValue_flags: until the word is at least the value, as numbers of 32 bits that turn
 // over.
 constexpr unsigned wait_value_at_least = 0;
@@ -90,6 +92,8 @@ constexpr unsigned wait_value_at_least = 0;
                 device_total_memory, cuDeviceTotalMem_v2, (std::size_t * bytes, int device)) row(device_get_attribute, cuDeviceGetAttribute,         \
                                                                                                  (int* value, int attribute, int device))            \
                 row(primary_context_retain, cuDevicePrimaryCtxRetain, (Context * *context, int device)) row(                                         \
+                    primary_context_set_flags, cuDevicePrimaryCtxSetFlags_v2,                                                                        \
+                    (int device, unsigned int flags)) row(                                                                                           \
                     primary_context_release, cuDevicePrimaryCtxRelease_v2,                                                                           \
                     (int device)) row(context_get_current, cuCtxGetCurrent, (Context * *context))                                                    \
                     row(context_push, cuCtxPushCurrent_v2, (Context * context)) row(context_pop, cuCtxPopCurrent_v2, (Context * *context)) row(      \

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generator/error.hpp"
+#include "runtime/processors.hpp"
 
 namespace hone::inline v0_1::cuda {
 namespace {
@@ -32,6 +33,9 @@ const char* remedy_for(Result result) {
 
 Session::Session(Driver driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {
     check(driver_.device_get(&handle_, device_.index), "opening it");
+    // Where the application has made the context and the driver does not change it, it stays as it
+    // is.
+    if (waits_asleep()) driver_.primary_context_set_flags(handle_, context_sched_blocking_sync);
     check(driver_.primary_context_retain(&context_, handle_), "making its context");
 }
 

@@ -27,7 +27,7 @@ struct Receive {
 };
 
 /// The ranks that share a computation, as one of them sees them. Used by one thread; memory is the
-/// host's.
+/// host's, and where `reaches_devices` that of messages may be a GPU's.
 ///
 /// Implementations: one rank (self_communicator), threads of one process (run_thread_ranks),
 /// processes (MPI; run_ranks takes it where the program was started by mpirun or srun).
@@ -50,8 +50,12 @@ class Communicator {
     /// for sharing processors.
     virtual int local_rank() const = 0;
     virtual int local_size() const = 0;
-    /// "one rank", "threads of one process", "MPI (Open MPI v4.1.4)".
+    /// "one rank", "threads of one process", "MPI (Open MPI v4.1.4)", "MPI (Open MPI v5.0.2,
+    /// GPU-aware)".
     virtual std::string transport() const = 0;
+    /// Whether exchanges take the memory of this rank's GPU, once the stream that writes it has
+    /// been waited for.
+    virtual bool reaches_devices() const { return false; }
 
     /// Starts all messages. What is sent is not changed, and what is received is not touched, until
     /// `end_exchange`. Throws Error for a rank that there is not, or an exchange that was begun

@@ -13,6 +13,9 @@ namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t small_message = 8, face = 2 << 20, large_message = 64 << 20;
+// Of each rank: what a plain sum over ranks needs, and one whose bits do not know how many they are
+// (poisson of 512^3 on two).
+constexpr int few_words = 2, sums_of_blocks = 256;
 
 // Of `calls` calls, which the host waits for one by one or all at once.
 double seconds_of(Communicator& communicator, Backend& backend, int calls, bool in_a_row, const std::function<void()>& call) {
@@ -37,7 +40,7 @@ double seconds_per_exchange(Communicator& communicator, Backend& backend, Device
     if (one_way) {
         // From a rank of even number to the one behind it.
         const bool sends = communicator.rank() % 2 == 0;
-        for (auto& pieces : sizes) pieces = {{small_message, small_message}};
+        for (auto& pieces : sizes) pieces = {{0, 0}};
         if (sends && communicator.rank() + 1 < communicator.size()) sizes.front().front().out = bytes;
         if (!sends) sizes.back().front().in = bytes;
     }
@@ -50,8 +53,8 @@ double seconds_per_exchange(Communicator& communicator, Backend& backend, Device
     });
 }
 
-double seconds_per_gathering(Communicator& communicator, Backend& backend, MessageWay way, int calls) {
-    constexpr std::int64_t bytes = 2 * sizeof(double);
+double seconds_per_gathering(Communicator& communicator, Backend& backend, MessageWay way, int words, int calls) {
+    const std::int64_t bytes = words * static_cast<std::int64_t>(sizeof(double));
     const DeviceArray own(backend, bytes);
     backend.fill(own.data(), 0, bytes);
     DeviceGather gather(communicator, backend, std::vector<std::int64_t>(static_cast<std::size_t>(communicator.size()), bytes), way);
@@ -61,9 +64,10 @@ double seconds_per_gathering(Communicator& communicator, Backend& backend, Messa
 std::string text(const DeviceCosts& costs) {
     if (!costs.missing.empty()) return "none (" + costs.missing + ")";
     return fmt::format(
-        "{} bytes in {:.1f} us, {} MiB in {:.1f} us (in a row {:.1f} us, one way {:.1f} us), {} MiB at {:.1f} GB/s, words of all in {:.1f} us",
+        "{} bytes in {:.1f} us, {} MiB in {:.1f} us (in a row {:.1f} us, one way {:.1f} us), {} MiB at {:.1f} GB/s, {} words of all in {:.1f} us, {} "
+        "in {:.1f} us",
         small_message, costs.message * 1e6, face >> 20, costs.face * 1e6, costs.queued_face * 1e6, costs.one_way * 1e6, large_message >> 20,
-        costs.bytes_per_second * 1e-9, costs.gathering * 1e6);
+        costs.bytes_per_second * 1e-9, few_words, costs.gathering * 1e6, sums_of_blocks, costs.gathering_blocks * 1e6);
 }
 
 }  // namespace
@@ -102,7 +106,8 @@ DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, M
     costs.one_way = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50, true, true);
     costs.bytes_per_second =
         static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 5);
-    costs.gathering = seconds_per_gathering(communicator, backend, way, 100);
+    costs.gathering = seconds_per_gathering(communicator, backend, way, few_words, 100);
+    costs.gathering_blocks = seconds_per_gathering(communicator, backend, way, sums_of_blocks, 100);
     return costs;
 }
 

@@ -43,6 +43,7 @@ struct Line {
     std::vector<std::byte*> out, in;        // of each piece
     bool by_flags = false;                  // streams wait for each other by flags, and hosts not at all
     std::uint32_t sent = 0, received = 0;   // what they count
+    bool owes_wait = false;                 // for the flag at `received`, before anything is stored there again
     bool is_told = false;                   // the neighbour was told the messages' length, which is that of the last ones
 };
 
@@ -72,7 +73,7 @@ struct DeviceMail::State {
     bool agreed = false;
     bool is_open = false;  // an exchange of the hosts
     std::optional<NcclRanks> nccl;
-    DeviceArray boxes;  // of messages by NCCL
+    DeviceArray boxes;  // of messages by NCCL, or by a communicator that reaches devices
     int turn = 0;       // the slot of the exchange that is under way
     void* pinned = nullptr;
     std::int64_t pinned_bytes = 0;
@@ -89,6 +90,7 @@ struct DeviceMail::State {
         if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.theirs != nullptr; })) try {
                 // Whoever stores here, and what is stored from here, is done: a process may end
                 // now.
+                for (Line& line : lines) wait_if_owed(line);
                 backend.synchronise(stream);
             } catch (const Error&) {  // the device is lost; the run ends by whoever saw it first
             }
@@ -184,6 +186,7 @@ struct DeviceMail::State {
     // New boxes with enough room. All neighbours of a channel that has too little come here with
     // it, for they know the same sizes.
     void connect(std::span<Line* const> of) {
+        for (Line* line : of) wait_if_owed(*line);
         backend.synchronise(stream);  // what still uses the old ones
         std::vector<Offer> own(of.size()), others(of.size());
         for_all_or_none(of, [&](std::size_t n, Line& line) {
@@ -205,6 +208,9 @@ struct DeviceMail::State {
                             fmt::format("it expects {} bytes of rank {}, which sends {}", offer.room_in, communicator.rank(), line.room.out),
                             "sender and receiver must agree");
             line.theirs = backend.peers()->open(std::span(offer.ticket).first(static_cast<std::size_t>(offer.ticket_bytes)));
+            if (wish == MessageWay::best && takes_turns(line))
+                throw Error("processes take turns on a GPU", "who waits there for another one's event keeps the GPU for a whole turn",
+                            "start a rank for each GPU, or NVIDIA's multi-process service");
             line.by_flags = line.is_told = false;
             line.sent = line.received = 0;
         });
@@ -242,9 +248,17 @@ struct DeviceMail::State {
         });
     }
 
+    // A host has more ranks than GPUs, so that some share one.
+    bool is_crowded() const { return communicator.local_size() > backend.peers()->devices(); }
+    // Without the multi-process service only one of the processes that share a GPU is on it at a
+    // time, for milliseconds, also when all that it has there waits for another one.
+    bool takes_turns(const Line& line) const {
+        return line.theirs->is_outside() && (is_crowded() || !line.theirs->is_apart()) && !backend.device().is_shared;
+    }
+
     // Between processes with a GPU each, whether a flag that is set there is seen here. Else events
-    // serve, which take longer; but where processes take turns on one GPU, what waits for a flag
-    // spends its turn.
+    // serve, which take longer; but where processes share a GPU, what waits for a flag keeps places
+    // on it. So they do where a host has more ranks than GPUs, between ranks on different GPUs, too.
     void try_flags(std::span<Line* const> of) {
         std::vector<std::int32_t> own(of.size(), 1), others(of.size(), 1);
         // What both ends of a line can do.
@@ -257,7 +271,8 @@ struct DeviceMail::State {
             swap_words<std::int32_t>(of, own, others);
         };
         for_lines([&](Line& line) {
-            if (line.by_host || !line.theirs->is_outside() || !line.theirs->is_apart() || line.theirs->flag() == nullptr) return false;
+            if (line.by_host || is_crowded() || !line.theirs->is_outside() || !line.theirs->is_apart() || line.theirs->flag() == nullptr)
+                return false;
             line.theirs->set_flag(++line.sent, stream);
             backend.synchronise(stream);
             return true;
@@ -273,20 +288,21 @@ struct DeviceMail::State {
 
     // Where the messages of this exchange are written and read.
     void place() {
+        const bool on_device = nccl || communicator.reaches_devices();
         std::int64_t wanted = 0;
         for (const Line& line : lines)
             if (line.by_host || nccl) wanted += line.all.out + line.all.in;
-        if (nccl && wanted > boxes.bytes()) {
+        if (on_device && wanted > boxes.bytes()) {
             backend.synchronise(stream);  // what still copies from the old ones
             boxes = DeviceArray(backend, wanted);
         }
-        if (!nccl && wanted > pinned_bytes) {
+        if (!on_device && wanted > pinned_bytes) {
             backend.synchronise(stream);  // what still copies from the old one
             if (pinned != nullptr) backend.free_pinned(std::exchange(pinned, nullptr));
             pinned = backend.allocate_pinned(wanted);
             pinned_bytes = wanted;
         }
-        auto* free = static_cast<std::byte*>(nccl ? boxes.data() : pinned);
+        auto* free = static_cast<std::byte*>(on_device ? boxes.data() : pinned);
         for (Line& line : lines) {
             const bool by_peer = !nccl && !line.by_host;
             std::byte* out = by_peer ? line.theirs->memory() + turn * line.room.out : free;
@@ -309,6 +325,21 @@ struct DeviceMail::State {
                 receives.push_back({line.channel.neighbour, line.channel.tag_in, line.in[piece], line.pieces[piece].in});
             }
         nccl->exchange(sends, receives, stream);
+    }
+
+    // Where nothing comes, the flag says only that the neighbour has taken what was sent before:
+    // that is time enough to know when something is stored there again.
+    void wait_if_owed(Line& line) {
+        if (std::exchange(line.owes_wait, false)) line.mine->await_flag(line.received, stream);
+    }
+
+    // The same by the kernel that stores there first: it waits while it reads.
+    MessageFlag owed_to_kernel(Line& line, const Words& words) {
+        if (bytes_out(words) == 0 || !spins(line) || !std::exchange(line.owes_wait, false)) {
+            wait_if_owed(line);
+            return {};
+        }
+        return {line.mine->flag(), line.received};
     }
 
     // Whether kernels raise a line's flag, and wait for it.
@@ -334,11 +365,15 @@ struct DeviceMail::State {
             const Words& words = from[n];
             Line& line = lines.at(words.channel);
             std::byte* const message = line.out.at(words.piece);
+            if (line.said.out == 0) continue;
             if (raises(line)) {
                 raised[words.channel] = is_last(from, n);
                 kernels.put(of(words, bytes_out(words)), message,
-                            raised[words.channel] ? MessageFlag{line.theirs->flag(), ++line.sent} : MessageFlag{});
-            } else if (words.places != nullptr) {
+                            raised[words.channel] ? MessageFlag{line.theirs->flag(), ++line.sent} : MessageFlag{}, owed_to_kernel(line, words));
+                continue;
+            }
+            wait_if_owed(line);
+            if (words.places != nullptr) {
                 kernels.put(of(words, bytes_out(words)), message);
             } else {
                 backend.copy(message, words.field, bytes_out(words), stream);
@@ -349,12 +384,13 @@ struct DeviceMail::State {
 
     void receive(std::span<const Words> to) {
         std::vector<bool> awaited(lines.size());
-        for (const Words& words : to) awaited[words.channel] = spins(lines.at(words.channel));
+        for (const Words& words : to) awaited[words.channel] = spins(lines.at(words.channel)) && lines.at(words.channel).said.in > 0;
         receive(awaited);
         for (std::size_t n = 0; n < to.size(); ++n) {
             const Words& words = to[n];
             Line& line = lines.at(words.channel);
             const std::byte* const message = line.in.at(words.piece);
+            if (line.said.in == 0) continue;
             if (awaited[words.channel] && is_first(to, n))
                 kernels.take(of(words, bytes_in(words)), message, {line.mine->flag(), ++line.received});
             else if (words.places != nullptr || raises(line))
@@ -408,7 +444,8 @@ struct DeviceMail::State {
             if (!line.by_flags)
                 line.theirs->wait(turn, stream);
             else if (!awaited[n])
-                line.mine->await_flag(++line.received, stream);
+                ++line.received, line.owes_wait = true;
+            if (line.said.in > 0) wait_if_owed(line);
         }
     }
 };
@@ -436,7 +473,8 @@ void DeviceMail::agree() {
 void DeviceMail::prepare(const std::vector<std::vector<Sizes>>& sizes) {
     state_->prepare(sizes);
 }
-std::byte* DeviceMail::out(std::size_t channel, std::size_t piece) const {
+std::byte* DeviceMail::out(std::size_t channel, std::size_t piece) {
+    state_->wait_if_owed(state_->lines.at(channel));
     return state_->lines.at(channel).out.at(piece);
 }
 std::byte* DeviceMail::in(std::size_t channel, std::size_t piece) const {

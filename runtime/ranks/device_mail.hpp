@@ -25,7 +25,8 @@ EdgePlace edge_place(const Communicator& communicator, EdgePlace usual);
 ///   process or processes of one host (CUDA IPC). Events order the two devices; the host only tells
 ///   that there is a message, and waits for no device. Between processes flags in the receiver's
 ///   memory order them, where they work, and hosts speak only when messages change their lengths.
-/// - *host*: through page-locked memory of both hosts and the communicator.
+/// - *host*: by the communicator, through page-locked memory of both hosts, or from device memory
+///   where it reaches that (GPU-aware MPI).
 /// - *nccl*: NCCL's own ways, also between hosts, where it is asked for. Each rank needs a GPU of
 ///   its own.
 ///
@@ -75,7 +76,7 @@ class DeviceMail {
     void prepare(const std::vector<std::vector<Sizes>>& sizes);
     /// Where the device writes a piece after `prepare`, and where it finds one after `receive`:
     /// memory that its kernels and copies reach.
-    std::byte* out(std::size_t channel, std::size_t piece) const;
+    std::byte* out(std::size_t channel, std::size_t piece);
     std::byte* in(std::size_t channel, std::size_t piece) const;
     /// The messages are what is there once all that was queued on the stream has run.
     void send();

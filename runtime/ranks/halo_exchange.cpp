@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -77,7 +79,8 @@ struct HaloExchange::State {
     };
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
-    OwnStream stream;  // where the fields are a GPU's
+    std::map<std::array<std::int64_t, 3>, DeviceArray> device_places;  // of faces that a GPU packs: {face, first word, words}
+    OwnStream stream;                                                  // where the fields are a GPU's
     EdgePlace edges;
     std::optional<DeviceMail> mail;  // a channel of each face
 
@@ -119,9 +122,10 @@ struct HaloExchange::State {
         const std::int64_t stride = layout.strides[along], cells = block[along].cells();
         face.own.origin = layout.origin + (side == 0 ? 0 : cells - layout.layers) * stride;
         face.halo.origin = layout.origin + (side == 0 ? -layout.layers : cells) * stride;
-        if (!on_host && !face.own.whole())
-            throw Error("halo exchange on a GPU", fmt::format("a face along {} is not in one piece", "xyz"[along]),
-                        "cut the slowest axis only, and take whole rows with their padding for cells");
+        if (!on_host && !face.own.whole() && layout.word_bytes != 4 && layout.word_bytes != 8)
+            throw Error("halo exchange on a GPU",
+                        fmt::format("a face along {} of words of {} bytes, not in one piece", "xyz"[along], layout.word_bytes),
+                        "use words of 4 or 8, or cut the slowest axis only");
         bytes += face.own.words() * layout.word_bytes;
         faces.push_back(face);
     }
@@ -184,11 +188,28 @@ struct HaloExchange::State {
         stream.join();
     }
 
-    std::vector<DeviceMail::Words> words_of(Box Transfer::*box) const {
+    std::vector<DeviceMail::Words> words_of(Box Transfer::*box) {
         std::vector<DeviceMail::Words> words;
-        for (const Transfer& transfer : transfers)
-            words.push_back({transfer.face, transfer.number, at(transfer.field, (transfer.*box).origin), nullptr, layout.word_bytes});
+        for (const Transfer& transfer : transfers) {
+            const Box& cells = transfer.*box;
+            const bool whole = !packed(transfer);
+            words.push_back({transfer.face, transfer.number, whole ? at(transfer.field, cells.origin) : transfer.field,
+                             whole ? nullptr : places_of(transfer.face, cells), layout.word_bytes});
+        }
         return words;
+    }
+    // Of a face's words in a field, on the device.
+    const std::int64_t* places_of(std::size_t face, const Box& box) {
+        DeviceArray& places = device_places[{static_cast<std::int64_t>(face), box.origin, box.words()}];
+        if (places.data() == nullptr) {
+            std::vector<std::int64_t> all(static_cast<std::size_t>(box.words()));
+            for_runs(box,
+                     [&](std::int64_t from, std::int64_t to, std::int64_t words) { std::iota(all.begin() + to, all.begin() + to + words, from); });
+            places = DeviceArray(backend, std::ssize(all) * static_cast<std::int64_t>(sizeof all[0]));
+            backend.copy(places.data(), all.data(), places.bytes());
+            backend.synchronise();
+        }
+        return static_cast<const std::int64_t*>(places.data());
     }
 
     // What lies in one piece is sent from where it is, and received there.

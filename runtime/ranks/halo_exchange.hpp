@@ -48,13 +48,13 @@ struct HaloField {
 ///
 /// Faces whose cells lie in one piece are sent from where they are, others are packed. A GPU's go
 /// by a DeviceMail: into the memory of the neighbour's GPU where that works, else through
-/// page-locked host memory. They must lie in one piece: blocks are cut along the slowest axis
-/// there, with whole rows (their padding, too) for cells.
+/// page-locked host memory. A kernel packs them there, word by word: blocks that are cut along the
+/// slowest axis, with whole rows (their padding, too) for cells, need none.
 class HaloExchange {
   public:
     /// All must outlive it. Throws Error for a partition of another number of ranks, a block that
     /// is thinner than the layers which a neighbour wants of it, or a GPU's face that is not in one
-    /// piece.
+    /// piece and has words of neither 4 nor 8 bytes.
     HaloExchange(Communicator& communicator, Backend& backend, const GridPartition& partition, const HaloLayout& layout);
     ~HaloExchange();
     HaloExchange(const HaloExchange&) = delete;

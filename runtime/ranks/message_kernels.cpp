@@ -15,42 +15,52 @@ namespace {
 constexpr int block_threads = 256, at_once = 4, most_blocks = 128;
 
 constexpr const char* text = R"cpp(
-    template <typename Load, typename Store>
-    __device__ __forceinline__ void carry(int words, Load load, Store store) {
-        const int step = gridDim.x * blockDim.x;
-        for (int n = blockIdx.x * blockDim.x + threadIdx.x; n < words; n += at_once * step) {
+    // Behind it the block finds the flag at the value or beyond.
+    __device__ void await(unsigned* flag, int value) {
+        if (flag == nullptr) return;
+        if (threadIdx.x == 0) {
+            while ((int)(*(volatile unsigned*)flag - (unsigned)value) < 0) {
+            }
+            __threadfence_system();
+        }
+        __syncthreads();
+    }
+
+    // between(): once, when the block's first words are on their way here and none has been stored.
+    template <typename Load, typename Between, typename Store>
+    __device__ __forceinline__ void carry(int words, Load load, Between between, Store store) {
+        const int step = gridDim.x * blockDim.x, begin = blockIdx.x * blockDim.x;
+        for (int block = begin; block < words; block += at_once * step) {
+            const int n = block + threadIdx.x;
             word found[at_once];
             for (int i = 0; i < at_once; ++i)
                 if (n + i * step < words) found[i] = load(n + i * step);
+            if (block == begin) between();
             for (int i = 0; i < at_once; ++i)
                 if (n + i * step < words) store(n + i * step, found[i]);
         }
     }
 
-    extern "C" __global__ void put(word* field, const long long* places, word* message, unsigned* flag, unsigned* done, int words, int number) {
+    extern "C" __global__ void put(word* field, const long long* places, word* message, unsigned* awaited, unsigned* raised, unsigned* done,
+                                   int words, int awaited_value, int raised_value) {
         carry(
-            words, [=](int n) { return field[places == nullptr ? n : places[n]]; }, [=](int n, word value) { message[n] = value; });
-        if (flag == nullptr) return;
+            words, [=](int n) { return field[places == nullptr ? n : places[n]]; }, [=] { await(awaited, awaited_value); },
+            [=](int n, word value) { message[n] = value; });
+        if (raised == nullptr) return;
         // Each thread's words are there before the flag.
         __threadfence_system();
         __syncthreads();
         if (threadIdx.x != 0 || atomicAdd(done, 1u) != gridDim.x - 1) return;
         *done = 0;
         __threadfence_system();
-        *(volatile unsigned*)flag = (unsigned)number;
+        *(volatile unsigned*)raised = (unsigned)raised_value;
     }
 
-    extern "C" __global__ void take(word* field, const long long* places, word* message, unsigned* flag, unsigned* done, int words, int number) {
-        if (flag != nullptr) {
-            if (threadIdx.x == 0) {
-                while ((int)(*(volatile unsigned*)flag - (unsigned)number) < 0) {
-                }
-                __threadfence_system();
-            }
-            __syncthreads();
-        }
+    extern "C" __global__ void take(word* field, const long long* places, word* message, unsigned* awaited, unsigned*, unsigned*, int words,
+                                    int awaited_value, int) {
+        await(awaited, awaited_value);
         carry(
-            words, [=](int n) { return message[n]; }, [=](int n, word value) { field[places == nullptr ? n : places[n]] = value; });
+            words, [=](int n) { return message[n]; }, [] {}, [=](int n, word value) { field[places == nullptr ? n : places[n]] = value; });
     }
 )cpp";
 
@@ -82,29 +92,32 @@ const MessageKernels::Loaded& MessageKernels::loaded(int word_bytes) {
     return found;
 }
 
-void MessageKernels::launch(std::size_t entry, const MessageWords& words, std::byte* message, MessageFlag flag) {
-    if (words.count == 0 && flag.word == nullptr) return;
+void MessageKernels::launch(std::size_t entry, const MessageWords& words, std::byte* message, MessageFlag awaited, MessageFlag raised) {
+    if (words.count == 0 && awaited.word == nullptr && raised.word == nullptr) return;
     const int bytes = bytes_at_once(words, message);
     const Loaded& with = loaded(bytes);
-    void *field = words.field, *to = message, *flag_word = flag.word, *done = done_.data();
+    void *field = words.field, *to = message, *done = done_.data();
     const void* places = words.places;
-    int count = static_cast<int>(words.count * words.bytes / bytes), number = static_cast<int>(flag.value);
-    std::array<void*, 7> arguments{static_cast<void*>(&field),
+    int count = static_cast<int>(words.count * words.bytes / bytes), awaited_value = static_cast<int>(awaited.value),
+        raised_value = static_cast<int>(raised.value);
+    std::array<void*, 9> arguments{static_cast<void*>(&field),
                                    static_cast<void*>(&places),
                                    static_cast<void*>(&to),
-                                   static_cast<void*>(&flag_word),
+                                   static_cast<void*>(&awaited.word),
+                                   static_cast<void*>(&raised.word),
                                    static_cast<void*>(&done),
                                    &count,
-                                   &number};
+                                   &awaited_value,
+                                   &raised_value};
     const int blocks = std::clamp((count + block_threads * at_once - 1) / (block_threads * at_once), 1, most_blocks);
     with.module->launch(with.entries.at(entry), {blocks, 1, 1}, {block_threads, 1, 1}, 0, stream_, arguments.data());
 }
 
-void MessageKernels::put(const MessageWords& words, std::byte* message, MessageFlag raise) {
-    launch(0, words, message, raise);
+void MessageKernels::put(const MessageWords& words, std::byte* message, MessageFlag raise, MessageFlag await) {
+    launch(0, words, message, await, raise);
 }
 void MessageKernels::take(const MessageWords& words, const std::byte* message, MessageFlag await) {
-    launch(1, words, const_cast<std::byte*>(message), await);
+    launch(1, words, const_cast<std::byte*>(message), await, {});
 }
 
 KernelSource MessageKernels::kernels(int word_bytes) {
@@ -116,12 +129,14 @@ KernelSource MessageKernels::kernels(int word_bytes) {
                               : word_bytes == 8 ? "unsigned long long"
                                                 : "uint4",
                               at_once, text);
-    for (const char* const name : {"field", "places", "message", "flag", "done"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    for (const char* const name : {"field", "places", "message", "awaited", "raised", "done"})
+        source.arrays.push_back({name, Access::inout, 0, "", ""});
     for (const char* const name : {"put", "take"}) {
         source.entries.emplace_back(name);
         Launch launch;
         launch.entry = name;
         launch.block = {block_threads, 1, 1};
+        launch.constants = {0};
         source.step.push_back(launch);
     }
     return source;

@@ -34,14 +34,15 @@ class MessageKernels {
     MessageKernels(Backend& backend, Stream stream);
 
     /// Into a message. Raises the flag when all of its words are there, and those of messages
-    /// before it.
-    void put(const MessageWords& words, std::byte* message, MessageFlag raise = {});
+    /// before it. Stores none of them until the awaited one is at its value or beyond.
+    void put(const MessageWords& words, std::byte* message, MessageFlag raise = {}, MessageFlag await = {});
     /// Out of one, once the flag is raised to its value or beyond. A kernel that waits keeps some
     /// of its GPU's multiprocessors: whoever raises the flag must not need this GPU.
     void take(const MessageWords& words, const std::byte* message, MessageFlag await = {});
 
-    /// For words of 4, 8 or 16 bytes: `put(field, places, message, flag, done, words, number)` and
-    /// `take`. `done` is 0 before and after.
+    /// For words of 4, 8 or 16 bytes: `put(field, places, message, awaited, raised, done, words,
+    /// awaited_value, raised_value)` and `take`, which raises nothing. `done` is 0 before and
+    /// after.
     static KernelSource kernels(int word_bytes);
 
   private:
@@ -49,7 +50,7 @@ class MessageKernels {
         std::unique_ptr<Module> module;
         std::array<int, 2> entries{};
     };
-    void launch(std::size_t entry, const MessageWords& words, std::byte* message, MessageFlag flag);
+    void launch(std::size_t entry, const MessageWords& words, std::byte* message, MessageFlag awaited, MessageFlag raised);
     const Loaded& loaded(int word_bytes);
 
     Backend& backend_;

@@ -7,6 +7,9 @@
 #ifdef HONE_WITH_MPI
 #include <mpi.h>
 #include <unistd.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -70,7 +73,15 @@ class Processes : public MpiCommunicator {
     int size() const override { return size_; }
     int local_rank() const override { return local_rank_; }
     int local_size() const override { return local_size_; }
-    std::string transport() const override { return fmt::format("MPI ({})", mpi_version()); }
+    std::string transport() const override { return fmt::format("MPI ({}{})", mpi_version(), reaches_devices() ? ", GPU-aware" : ""); }
+    // Open MPI says what it was built with; others have no common way to say it.
+    bool reaches_devices() const override {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+        return MPIX_Query_cuda_support() == 1;
+#else
+        return false;
+#endif
+    }
 
     void begin_exchange(std::span<const Send> sends, std::span<const Receive> receives) override {
         check_exchange(*this, sends, receives);

@@ -11,10 +11,8 @@ using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 8;  // half: M, half the order in space
 constexpr int ghost = 16, left = 16;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = false, absorbing = false;
-constexpr int x_block = 2048, y_block = 1;
-constexpr int march = 0;  // layers of a tile; 0: all of a thread's
 constexpr int vector_words = 8;
-constexpr int strip_words = 256 / sizeof(real), words_ahead = 1024 / sizeof(real);
+constexpr int strip_words = 256 / sizeof(real);
 
 namespace {
 
@@ -79,12 +77,14 @@ inline void in_strips(int words, const Step& step) {
     if (first < words) step(first, words - first);
 }
 
-// Rows whose words are asked for before their turn: `words_ahead` further on in the row, or else in the next one.
+// Rows whose words are asked for before their turn: so many words further on in the row, or else in the next one.
 struct Asked {
-    wide pitch;
+    int words_ahead = 0;  // 0: nothing is asked for
+    wide pitch = 0;
     const real* rows[4] = {};  // as many as are needed
 
     [[gnu::always_inline]] void operator()(int first, int n) const {
+        if (words_ahead == 0) return;
         const wide at = first + words_ahead < n ? wide(first + words_ahead) : first + words_ahead - n + pitch;
         for (const real* const row : rows)
             if (row != nullptr) ask_for(row + at);
@@ -132,6 +132,11 @@ struct Tile {
     int x, n, y, rows, first, last;
 };
 
+// How large tiles are at most. Layers: 0 for all of a thread's.
+struct Blocks {
+    int x, y, layers;
+};
+
 // Where the cells lie.
 struct Layout {
     wide pitch, plane;
@@ -147,18 +152,18 @@ struct Layout {
 
 // Calls step(tile) for all tiles of the layers [first, last), by all threads.
 template <typename MakeStep>
-void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_step) {
+void for_all_tiles(int nx, int ny, int first, int last, const Blocks& blocks, const MakeStep& make_step) {
     #pragma omp parallel
     {
         const int share = (last - first + omp_get_num_threads() - 1) / omp_get_num_threads();
-        const int layers = march > 0 ? march : share, all_rows = dimension == 2 ? 1 : ny;
+        const int layers = blocks.layers > 0 ? blocks.layers : share, all_rows = dimension == 2 ? 1 : ny;
         auto step = make_step();
         #pragma omp for collapse(3) schedule(static)
         for (int layer = first; layer < last; layer += layers)
-            for (int y = 0; y < all_rows; y += y_block)
-                for (int x = 0; x < nx; x += x_block)
+            for (int y = 0; y < all_rows; y += blocks.y)
+                for (int x = 0; x < nx; x += blocks.x)
                     step(
-                        Tile{x, lesser(x_block, nx - x), y, lesser(y_block, all_rows - y), layer,
+                        Tile{x, lesser(blocks.x, nx - x), y, lesser(blocks.y, all_rows - y), layer,
                         lesser(layer + layers, last)});
     }
 }
@@ -168,13 +173,15 @@ void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_ste
 // Pressures of the layers [first, last), in place: rows in 2D, planes in 3D.
 extern "C" void acoustics_pressure(
     real* __restrict__ p, const real* __restrict__ u, const real* __restrict__ v,
-    const real* __restrict__ kappa, int nx, int ny, int nz, int pitch, int first, int last
+    const real* __restrict__ kappa, int nx, int ny, int nz, int pitch, int first, int last, int x_block,
+    int y_block, int layers_per_block, int words_ahead
 ) {
     (void)nz;
     const Damping damping;
     const real* const along = v;
+    const Blocks blocks{x_block, y_block, layers_per_block};
     const Layout layout(ny, pitch);
-    for_all_tiles(nx, ny, first, last, [&] {
+    for_all_tiles(nx, ny, first, last, blocks, [&] {
         return [&](const Tile& tile) {
             for (int layer = tile.first; layer < tile.last; ++layer)
                 for (int row = 0; row < tile.rows; ++row) {
@@ -185,7 +192,7 @@ extern "C" void acoustics_pressure(
                     pressure_row(p + at, p + at, kappa + (array_media ? at : 0), u + at, v + at, layout.pitch, faces,
                         tile.n,
                                  damping.centres_x(tile.x), damping.centre(tile.y + row, layer),
-                                 {pitch, {p + at, u + at, newest, array_media ? kappa + at : nullptr}});
+                                 {words_ahead, pitch, {p + at, u + at, newest, array_media ? kappa + at : nullptr}});
                 }
         };
     });

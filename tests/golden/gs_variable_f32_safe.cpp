@@ -5,9 +5,7 @@
 // per update: 53 operations, 120 bytes (compulsory)
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int z_block = 2;
 constexpr int vector_words = 16;
-constexpr int fetch_ahead = 4;
 constexpr int stencil_arrays = 27;
 
 namespace {
@@ -44,21 +42,22 @@ inline Stencil stencil_of_row(const real* stencil, wide y, wide z, int ny, int n
     return {stencil + (z * ny + y) * pitch, wide(nz) * ny * pitch};
 }
 
-// Asks for a fourth of the stencils' arrays, words from `begin` on of the row that comes `fetch_ahead` rows later, to
-// be brought into the second cache: a row is too short a run for the processor to see what comes next.
+// Asks for a fourth of the stencils' arrays, words from `begin` on of the row that lies `ahead` words further, to be
+// brought into the second cache: a row is too short a run for the processor to see what comes next.
 constexpr int words_at_once = 64;
-inline void fetch(const Stencil& s, int fourth, int begin, wide pitch) {
+inline void fetch(const Stencil& s, int fourth, int begin, wide ahead) {
     constexpr int line_words = 64 / sizeof(real);
     for (int n = stencil_arrays * fourth / 4; n < stencil_arrays * (fourth + 1) / 4; ++n)
         for (int x = begin; x < begin + words_at_once; x += line_words)
-            __builtin_prefetch(s.row + n * s.stride + fetch_ahead * pitch + x, 0, 2);
+            __builtin_prefetch(s.row + n * s.stride + ahead + x, 0, 2);
 }
 
 // Both colours of a row, x counted from 1. All other rows keep their values meanwhile, so they are read once, and every
 // loop runs over contiguous words: what belongs to the other colour is computed too and not stored, which costs less
 // than loads with a stride. `rest` and `odd` are buffers of nx + 2 words.
-inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pitch, wide plane, real* __restrict rest,
-    real* __restrict odd) {
+inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pitch, wide plane,
+                      wide ahead,
+                      real* __restrict rest, real* __restrict odd) {
     // First colour, odd x: all neighbours are old.
     odd[0] = u[0];
     odd[nx + 1] = u[nx + 1];
@@ -66,7 +65,7 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
     // the nearest cache, which holds 8 to 12 lines there, not 27.
     for (int begin = 1; begin <= nx; begin += words_at_once) {
         const int end = lesser(begin + words_at_once, nx + 1);
-        fetch(s, 0, begin, pitch);
+        fetch(s, 0, begin, ahead);
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = f[x];
@@ -78,7 +77,7 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
     }
     for (int begin = 1; begin <= nx; begin += words_at_once) {
         const int end = lesser(begin + words_at_once, nx + 1);
-        fetch(s, 1, begin, pitch);
+        fetch(s, 1, begin, ahead);
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = rest[x];
@@ -90,7 +89,7 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
     }
     for (int begin = 1; begin <= nx; begin += words_at_once) {
         const int end = lesser(begin + words_at_once, nx + 1);
-        fetch(s, 2, begin, pitch);
+        fetch(s, 2, begin, ahead);
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = rest[x];
@@ -102,7 +101,7 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
     }
     for (int begin = 1; begin <= nx; begin += words_at_once) {
         const int end = lesser(begin + words_at_once, nx + 1);
-        fetch(s, 3, begin, pitch);
+        fetch(s, 3, begin, ahead);
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = rest[x];
@@ -127,14 +126,16 @@ struct Rows {
     const real* f;
     const real* stencil;
     int nx, ny, nz, pitch;
+    int fetch_ahead;  // rows
     Words<real> rest{nx + 2}, odd{nx + 2};
 
     // Both colours of row y of plane z; nothing for a row beyond the grid.
     void relax(int y, int z) {
         if (y < 0 || y >= ny) return;
         const wide plane = wide(ny + 2) * pitch, row = (z + 1) * plane + (y + 1) * wide(pitch);
-        relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane, rest.data(),
-            odd.data());
+        relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane,
+                  fetch_ahead * wide(pitch),
+                  rest.data(), odd.data());
     }
 };
 
@@ -160,13 +161,15 @@ void relax_planes(Rows& rows, int z, bool this_plane, bool plane_below) {
 
 // All eight colours of the planes [first, last). Colours 0 to 3 lie in even planes, 4 to 7 in odd ones. A thread takes
 // blocks of `z_block` planes; the last odd plane of a block waits until the block above has its even planes.
-extern "C" void gauss_seidel_27(real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch,
-    int first, int last) {
+extern "C" void gauss_seidel_27(
+    real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch, int first, int last,
+    int z_block, int fetch_ahead
+) {
     const auto in_range = [=](int z) { return z >= first && z < last; };
     const int even_first = first / 2 * 2, even_last = (last + 1) / 2 * 2;
     #pragma omp parallel
     {
-        Rows rows{u, f, stencil, nx, ny, nz, pitch};
+        Rows rows{u, f, stencil, nx, ny, nz, pitch, fetch_ahead};
         #pragma omp for schedule(static)
         for (int begin = even_first; begin < even_last; begin += z_block)
             for (int z = begin; z < lesser(begin + z_block, even_last); z += 2)

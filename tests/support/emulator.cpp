@@ -85,9 +85,10 @@ KernelSource with_checked_words(const KernelSource& emulated) {
     static const std::regex word(R"(using real = (float|double);)");
     KernelSource checked = emulated;
     // What nobody wrote must be recognisable, in the kernel's variables only.
-    checked.text =
-        std::regex_replace(emulated.text, word, "#pragma GCC optimize(\"trivial-auto-var-init=pattern\")\nusing real = cuda_on_host::Checked<$1>;",
-                           std::regex_constants::format_first_only);
+    checked.text = std::regex_replace(emulated.text, word,
+                                      "#pragma GCC optimize(\"trivial-auto-var-init=pattern\")\nusing real = cuda_on_host::Checked<$1>;\n"
+                                      "inline real& operator*=(real& word, $1 factor) { return word = word.read() * factor; }",
+                                      std::regex_constants::format_first_only);
     if (checked.text == emulated.text) throw Error("emulated kernel", "no line `using real = ...;`", "name its word `real`");
     return checked;
 }

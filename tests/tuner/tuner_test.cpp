@@ -80,8 +80,8 @@ TEST(Tuner, BeginsWithTheSafeConfiguration) {
     }
 }
 
-// Candidates ahead of their reports while those that come are all alike; after each report.
-std::vector<std::size_t> ahead(int window, int reports, const Outcome& outcome) {
+// Candidates ahead of their reports while those that come are these in turn; after each report.
+std::vector<std::size_t> ahead(int window, int reports, const std::vector<Outcome>& outcomes) {
     const SearchSpace space = line(400);
     Tuner tuner(space, find_strategy("random"), 1, {.window = window});
     std::deque<Candidate> pending;
@@ -89,19 +89,19 @@ std::vector<std::size_t> ahead(int window, int reports, const Outcome& outcome) 
     while (static_cast<int>(counts.size()) <= reports) {
         while (auto candidate = tuner.next()) pending.push_back(*std::move(candidate));
         counts.push_back(pending.size());
-        tuner.report(pending.front(), outcome);
+        tuner.report(pending.front(), outcomes[counts.size() % outcomes.size()]);
         pending.pop_front();
     }
     return counts;
 }
 
 TEST(Tuner, HandsOutMoreAheadTheMoreIsKnown) {
-    const std::vector<std::size_t> counts = ahead(20, 270, measured(1));
+    const std::vector<std::size_t> counts = ahead(20, 270, {measured(1)});
     EXPECT_EQ(counts.front(), 12U) << "nothing is known that could be waited for";
     for (std::size_t reports = 10; reports < counts.size(); ++reports)
         EXPECT_EQ(counts[reports], std::clamp<std::size_t>(reports / 12, 3, 20)) << "after " << reports;
-    EXPECT_THAT(ahead(3, 50, measured(1)), testing::Each(3U)) << "a window, and no more";
-    EXPECT_THAT(ahead(1, 50, measured(1)), testing::Each(1U));
+    EXPECT_THAT(ahead(3, 50, {measured(1)}), testing::Each(3U)) << "a window, and no more";
+    EXPECT_THAT(ahead(1, 50, {measured(1)}), testing::Each(1U));
 }
 
 TEST(Tuner, HandsOutAsMuchAheadAsKeepsTheDeviceBusy) {
@@ -109,11 +109,14 @@ TEST(Tuner, HandsOutAsMuchAheadAsKeepsTheDeviceBusy) {
     outcome.verify_seconds = 0.25;
     outcome.measure_seconds = 0.75;
     outcome.compile_seconds = 4;
-    EXPECT_EQ(ahead(40, 20, outcome)[20], 17U) << "one is measured, and four times as many are compiled as it could be meanwhile";
+    EXPECT_EQ(ahead(40, 20, {outcome})[20], 17U) << "one is measured, and four times as many are compiled as it could be meanwhile";
+    Outcome compiled_before = outcome;
+    compiled_before.compile_seconds = 0;
+    EXPECT_EQ(ahead(40, 20, {outcome, compiled_before})[20], 17U) << "a compiler takes as long where others' code was there already";
     outcome.compile_seconds = 400;
-    EXPECT_EQ(ahead(40, 20, outcome)[20], 40U) << "compilers are what is waited for";
+    EXPECT_EQ(ahead(40, 20, {outcome})[20], 40U) << "compilers are what is waited for";
     outcome.compile_seconds = 0;
-    EXPECT_EQ(ahead(40, 20, outcome)[20], 3U) << "as without times";
+    EXPECT_EQ(ahead(40, 20, {outcome})[20], 3U) << "as without times";
 }
 
 TEST(Tuner, RefusesReportsOutOfOrder) {

@@ -1,5 +1,6 @@
 #include "tuning_db/database.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -58,6 +59,38 @@ TEST(Database, GradesTheAnswerByHowFarItWasFetched) {
     EXPECT_FALSE(predicted.record) << "no record's time or rate is this problem's";
     ASSERT_FALSE(predicted.sources.empty());
     EXPECT_EQ(predicted.sources[0].problem, problem("volume order=5 elements=1000"));
+}
+
+TEST(Database, KernelsOfAStricterProblemAnswerWhereTheyAreFaster) {
+    Family family = two_families().find("volume");
+    family.parameters.push_back({"arithmetic", "how products are rounded", {"strict", "free"}, 0, 0, false, "strict"});
+    const Families families({family});
+    const auto record = [&](const char* arithmetic, std::int64_t unroll, double seconds) {
+        Record made = make_record("volume order=5 elements=1000", "unroll=1", seconds);
+        made.problem = families.parse_problem(fmt::format("volume order=5 arithmetic={} elements=1000", arithmetic));
+        made.config = Config({{"unroll", unroll}});
+        return made;
+    };
+    const auto ask = [&](const Database& database, const char* arithmetic, int elements) {
+        const Problem about = families.parse_problem(fmt::format("volume order=5 arithmetic={} elements={}", arithmetic, elements));
+        return database.best(about, h200(), h200_limits());
+    };
+    Database database(families);
+    database.add(record("strict", 2, 1e-3));
+    EXPECT_EQ(ask(database, "free", 1000).config.key(), "unroll=2") << "before any prediction";
+    EXPECT_EQ(ask(database, "free", 1000).grade, Grade::exact);
+    database.add(record("free", 3, 2e-3));
+    EXPECT_EQ(ask(database, "free", 1000).config.key(), "unroll=2");
+    EXPECT_EQ(ask(database, "free", 4000).config.key(), "unroll=2") << "by updates a second";
+    database.add(record("free", 4, 5e-4));
+    EXPECT_EQ(ask(database, "free", 1000).config.key(), "unroll=4");
+    EXPECT_EQ(ask(database, "strict", 1000).config.key(), "unroll=2") << "never the other way round";
+    Record disturbed = record("strict", 5, 1e-4);
+    disturbed.disturbed = "busy";
+    Database other(families);
+    other.add(disturbed);
+    other.add(record("free", 3, 2e-3));
+    EXPECT_EQ(ask(other, "free", 1000).config.key(), "unroll=3");
 }
 
 TEST(Database, SaysWhereARecordWasMeasuredWithOtherThreads) {

@@ -68,8 +68,26 @@ Outcome& overwrote(Outcome& outcome, const std::string& found) {
     return failed(outcome, Status::wrong, found);
 }
 
+// The times of few steps, which are all queued before the first is waited for: where an application
+// keeps the device busy beside, every wait is for its turn, and costs the application one.
+std::vector<double> few_samples(Backend& backend, const BoundKernel& kernel, int count) {
+    kernel.launch();  // it finds caches and clocks in another state than those that follow
+    std::vector<std::unique_ptr<StopWatch>> watches(static_cast<std::size_t>(count));
+    for (auto& watch : watches) {
+        watch = backend.make_stop_watch();
+        watch->start({});
+        kernel.launch();
+        watch->stop({});
+    }
+    std::vector<double> seconds;
+    for (const auto& watch : watches) seconds.push_back(watch->wait());
+    return seconds;
+}
+
 /// A sampling period of time steps, and how it ended.
 std::pair<std::vector<double>, Verdict> sample(Backend& backend, const BoundKernel& kernel, double incumbent, const SamplingRule& rule) {
+    constexpr int fewest = 3;  // that `judge` wants
+    if (rule.period <= fewest) return {few_samples(backend, kernel, fewest), Verdict::complete};
     const auto step_seconds = [&](int steps) {
         const auto work = [&] {
             for (int i = 0; i < steps; ++i) kernel.launch();

@@ -157,7 +157,7 @@ void WorkerEvaluator::collect(Lane& lane) {
         if (lane.setup_answers_due > 0)
             take_setup_answer(lane, *line);
         else if (lane.at_work)
-            finish(lane, read_answer(lane, *line));
+            take_answer(lane, *line);
         else
             lane.worker.reset();  // a candidate left something behind that speaks
     }
@@ -200,6 +200,18 @@ void WorkerEvaluator::lose(Lane& lane, const std::string& found) {
                     "see 'hone doctor'; a smaller problem needs less time and memory");
     lane.retired = true;
     if (settings_.complain) settings_.complain(fmt::format("{} takes no further part: {}", lane.place.name, found));
+}
+
+/// Another host's disk may be full where the first device's is not: then its candidate is measured
+/// elsewhere.
+void WorkerEvaluator::take_answer(Lane& lane, const std::string& answer) try {
+    finish(lane, read_answer(lane, answer));
+} catch (const FullDiskError& error) {
+    if (is_first(lane)) throw;
+    if (!lane.comparing && !lane.unwanted) queue_.push_front(*lane.at_work);
+    lane.at_work.reset();
+    lane.comparing = lane.unwanted = false;
+    lose(lane, error.what());
 }
 
 /// What became of the candidate that a device measured.

@@ -131,6 +131,7 @@ class WorkerEvaluator : public Evaluator {
     void collect();
     void collect(Lane& lane);
     void take_setup_answer(Lane& lane, const std::string& answer);
+    void take_answer(Lane& lane, const std::string& answer);
     void finish(Lane& lane, Outcome outcome);
     void compare(Lane& lane, const Outcome& outcome);
     void lose(Lane& lane, const std::string& found);

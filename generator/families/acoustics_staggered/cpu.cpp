@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "generator/families/acoustics_staggered/grid.hpp"
+#include "generator/families/device/cpu_arguments.hpp"
 #include "generator/families/device/cpu_streams.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/render.hpp"
@@ -21,14 +22,8 @@ Block constants(const Grid& grid, const Config& config) {
     block.line("constexpr int dimension = {}, half = {};  // half: M, half the order in space", grid.dimension, grid.half);
     block.line("constexpr int ghost = {}, left = {};  // rows (and planes) before the first cell, and words of its row", grid.ghost(), grid.left());
     block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
-    if (is(config, "tiles")) {
-        block.line("constexpr int x_block = {}, y_block = {};", config.integer("x_block"), integer_or(config, "y_block", 1));
-        block.line("constexpr int march = {};  // layers of a tile; 0: all of a thread's", config.integer("layers_per_block"));
-    } else {
-        block.line("constexpr int y_block = {};", config.integer("y_block"));
-    }
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
-    block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("prefetch_bytes"));
+    block.line("constexpr int strip_words = {} / sizeof(real);", strip_bytes);
     if (grid.kind == Kind::step && is(config, "tiles")) block.line("constexpr bool streaming_stores = {};", config.has("stores", "streaming"));
     if (grid.levels > 1 || !is(config, "tiles")) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
     return block;
@@ -92,13 +87,14 @@ Block names(const Grid& grid) {
     return block.line("(void)b_y;");
 }
 
-Block row_words(const Grid& grid, const Config& config) {
-    Block block;
-    if (!is(config, "tiles")) return block;
-    if (grid.levels > 1) return block.line("static constexpr wide row_words = {} + 2 * side_words;", config.integer("x_block"));
-    block.line("static constexpr wide row_words = {} + 2 * line_words, buffered_rows = {};", config.integer("x_block"),
-               integer_or(config, "y_block", 1));
-    return block;
+CpuArguments arguments(const Grid& grid, const Config& config) {
+    CpuArguments arguments;
+    const bool tiles = is(config, "tiles");
+    if (tiles) arguments.add("x_block", config.integer("x_block"));
+    arguments.add("y_block", integer_or(config, "y_block", 1));
+    if (tiles) arguments.add("layers_per_block", config.integer("layers_per_block"));
+    arguments.add("words_ahead", config.integer("prefetch_bytes") / grid.word());
+    return arguments;
 }
 
 }  // namespace
@@ -106,6 +102,7 @@ Block row_words(const Grid& grid, const Config& config) {
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
     const bool step = grid.kind == Kind::step, tiles = is(config, "tiles");
+    const CpuArguments added = arguments(grid, config);
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("acoustics_staggered/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
@@ -117,10 +114,9 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"velocity_sum", velocity_sum(grid)},
                           {"velocity_between", velocity_between(grid)},
                           {"pressure_sum", pressure_sum(grid)},
-                          {"parameters", parameters(problem)},
+                          {"parameters", parameters(problem, added.parameters)},
                           {"damping", damping(grid)},
-                          {"names", names(grid)},
-                          {"row_words", row_words(grid, config)}},
+                          {"names", names(grid)}},
                          {{"pressure", grid.kind == Kind::pressure},
                           {"velocity", grid.kind == Kind::velocity},
                           {"tiles", tiles},
@@ -132,10 +128,10 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"keeps", step && !grid.in_place},
                           {"streaming", config.has("stores", "streaming")},
                           {"absorbing", grid.absorbing},
-                          {"prefetches", config.integer("prefetch_bytes") > 0},
                           {"scalar_media", !grid.array_media}});
     Launch launch;
     launch.entry = source.entries.front();
+    launch.constants = added.values;
     source.step = {launch};
     return source;
 }

@@ -35,11 +35,12 @@ struct Plan {
           planes(config.has(form_tunable, "planes")),
           prefetch(config.has("prefetch", 1)),
           streaming_stores(config.word("stores") == "streaming") {
-        if (grid.levels > 1) return;
+        if (grid.levels > 1 && !planes) return;
         kept_reads = config.has("cache_hint", "kept");
         lead = integer_or(config, "max_lead", 0);
     }
 
+    bool two_steps() const { return planes && grid.levels > 1; }
     // Of several time steps: threads of a row that exchange values, and those at each end whose
     // cells only serve the others.
     std::int64_t tile_threads() const { return by_warps ? 32 : block_x; }
@@ -64,7 +65,7 @@ Block constants(const Plan& plan, const Config& config) {
         block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
     else
         block.line("constexpr int points = 1;  // cells of a row that a thread takes at a time");
-    if (grid.levels > 1) {
+    if (grid.levels > 1 && !plan.planes) {
         block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
         block.line("constexpr int tile_threads = {}, margin = {};  // threads of a tile, and those at each end that only serve the others",
                    plan.tile_threads(), plan.margin());
@@ -74,11 +75,15 @@ Block constants(const Plan& plan, const Config& config) {
         block.line("constexpr int groups_left = {}, groups_right = {};  // beside a thread's own, that hold what its cells need",
                    groups_beside(grid, config, grid.half - 1), groups_beside(grid, config, grid.half));
     if (plan.planes) {
-        const std::int64_t side = words_beside(grid, config, grid.half);
+        const std::int64_t side = words_of_side(grid, config);
         block.line("constexpr int rows = {};  // of a plane, one below the other, that a thread takes", config.integer("rows_per_thread"));
         block.line("constexpr int stages = {}, stage_words = {};  // planes in shared memory or on their way, and all words of each",
                    config.integer("stages"), plane_words(grid, config));
-        if (grid.kind == Kind::step)
+        if (plan.two_steps())
+            block.line(
+                "constexpr int margin = {}, side = {}, lasting_words = {};  // cells of a tile's rows that only serve the others, words beside them",
+                margin_cells(grid, config), side, lasting_words(grid, config));
+        else if (grid.kind == Kind::step)
             block.line("constexpr int side = {}, pressure_side = {};  // words beside a tile's rows, of velocities and of pressures", side,
                        pressures_beside(grid, config));
         else
@@ -112,8 +117,7 @@ Block media_of_faces(const Plan& plan) {
     const char *const x = arrays ? "bx" : "b", *const y = arrays ? "by" : "b", *const z = arrays ? "bz" : "b";
     Block block;
     if (plan.grid.kind == Kind::pressure) return block;
-    if (plan.grid.levels > 1) return block.line("const real *b_x = {}, *b_y = {};", x, y);
-    if (plan.planes) return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
+    if (plan.grid.levels > 1 && !plan.planes) return block.line("const real *b_x = {}, *b_y = {};", x, y);
     if (plan.grid.dimension == 2) return block.line("const real *b_x = {}, *b_along = {};", x, y);
     return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
 }
@@ -121,8 +125,8 @@ Block media_of_faces(const Plan& plan) {
 // What of the template a kernel has.
 Flags flags(const Plan& plan) {
     const Grid& grid = plan.grid;
-    const bool levels = grid.levels > 1, marches = !levels && !plan.planes, in_3d = grid.dimension == 3;
-    const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step;
+    const bool two_steps = plan.two_steps(), levels = grid.levels > 1 && !two_steps, marches = !levels && !plan.planes, in_3d = grid.dimension == 3;
+    const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step && !two_steps;
     const bool in_registers = marches && plan.in_registers, cached = marches && !plan.in_registers;
     Flags flags{{"levels", levels},
                 {"planes", plan.planes},
@@ -132,6 +136,8 @@ Flags flags(const Plan& plan) {
                 {"pressure", pressure},
                 {"velocity", velocity},
                 {"step", step},
+                {"halves", pressure || velocity},
+                {"two_steps", two_steps},
                 {"in_3d", in_3d},
                 {"absorbing", grid.absorbing},
                 {"array_media", grid.array_media},
@@ -151,8 +157,8 @@ Flags flags(const Plan& plan) {
                 {"spans", !levels},
                 {"scalar_media", !grid.array_media},
                 {"media_at", grid.array_media && (levels || (marches && !plan.bulk))},
-                {"strides", cached || (marches && in_3d) || (plan.planes && step)},
-                {"windows", levels || in_registers || (plan.planes && step)},
+                {"strides", cached || (marches && in_3d) || (plan.planes && grid.kind == Kind::step)},
+                {"windows", levels || in_registers || (plan.planes && grid.kind == Kind::step)},
                 {"scattered_sums", levels || (in_registers && step)},
                 {"weighted_sums", levels || plan.planes || (in_registers && step)},
                 {"scaled_groups", grid.absorbing || plan.planes},

@@ -259,11 +259,12 @@ Block banner(const Problem& problem, const Config& config, Target target) {
     return block;
 }
 
-Block parameters(const Problem& problem) {
+Block parameters(const Problem& problem, const std::vector<std::string>& further) {
     std::vector<std::string> items;
     for (const auto& field : fields(problem))
         items.push_back(fmt::format("{}real* __restrict__ {}", field.array.access == Access::in ? "const " : "", field.array.name));
     for (const char* number : {"nx", "ny", "nz", "pitch", "first", "last"}) items.push_back(fmt::format("int {}", number));
+    items.insert(items.end(), further.begin(), further.end());
     return Block().list(items);
 }
 
@@ -304,7 +305,7 @@ Family acoustics_staggered() {
          0,
          false,
          "apart"},
-        {"levels", "time steps of one pass (kernel=step; in 3D on processors)", {}, 1, 4, false, "1"},
+        {"levels", "time steps of one pass (kernel=step; in 3D on processors, and two at order 4 on GPUs)", {}, 1, 4, false, "1"},
         {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
         extent("nx", "cells along x", ""),
         extent("ny", "cells along y", ""),

@@ -37,10 +37,10 @@ namespace hone::inline v0_1 {
 /// application sets it before every pass. A range is computed as if its planes were all: parts of
 /// it cannot follow each other.
 ///
-/// levels=k (kernel=step; in 3D on processors) is k time steps in one pass, for little more traffic
-/// than one. What lies around the cells before the pass then counts for all of them, corners too: p
-/// up to k (2 M - 1) cells, everything else as far as the cells need it. Fields and media that are
-/// mirrored stay so.
+/// levels=k (kernel=step; in 3D on processors, and on GPUs k = 2 at order 4) is k time steps in
+/// one pass, for little more traffic than one. What lies around the cells before the pass then
+/// counts for all of them, corners too: p up to k (2 M - 1) cells, everything else as far as the
+/// cells need it. Fields and media that are mirrored stay so.
 ///
 /// Arrays are [ny + 2 ghost][pitch] or [nz + 2 ghost][ny + 2 ghost][pitch] with ghost = order *
 /// levels, x fastest; cell 0 lies `ghost` rows (and planes) and 128 bytes into them (with several

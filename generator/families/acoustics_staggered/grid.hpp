@@ -117,8 +117,17 @@ std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t r
 /// Words beside a row that the pressures of a step need, around the faces there.
 std::int64_t pressures_beside(const Grid& grid, const Config& config);
 
-/// Words of shared memory for one plane of everything that a CUDA kernel with form=planes reads.
+/// Of two time steps in one pass in 3D: cells at each end of a tile's rows that are computed for
+/// the tile's own cells alone, in whole groups of a thread and whole copies.
+std::int64_t margin_cells(const Grid& grid, const Config& config);
+/// Words beside the rows of a tile of planes in shared memory, but for those of a step's pressures.
+std::int64_t words_of_side(const Grid& grid, const Config& config);
+
+/// Words of shared memory for one plane of everything that a CUDA kernel with form=planes reads; of
+/// two time steps without what lasts.
 std::int64_t plane_words(const Grid& grid, const Config& config);
+/// Of two time steps: those of one plane of what is read again until the second one has come there.
+std::int64_t lasting_words(const Grid& grid, const Config& config);
 
 /// Shared memory in which a block of the CUDA step exchanges new velocities; 0 where it does not.
 std::int64_t exchange_bytes(const Grid& grid, const Config& config);
@@ -135,8 +144,8 @@ std::int64_t shared_bytes(const Grid& grid, const Config& config);
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel, the same for all extents.
 Block banner(const Problem& problem, const Config& config, Target target);
-/// Parameters of an entry point, in the order of the arrays.
-Block parameters(const Problem& problem);
+/// Parameters of an entry point, in the order of the arrays; `further` ones behind them.
+Block parameters(const Problem& problem, const std::vector<std::string>& further = {});
 /// constexpr real weight(int m): c_m, for a number that the compiler knows.
 Block weight_function(const Grid& grid, const std::string& qualifiers);
 

@@ -53,6 +53,8 @@ std::int64_t registers_of_levels(const Grid& grid, const Config& config, std::in
 std::int64_t registers_of_planes(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 40;
     const std::int64_t points = config.integer("points_per_thread"), rows = rows_of_thread(config), m = grid.half;
+    if (grid.levels > 1)  // sums of both steps, pressures and velocities that wait for the second one
+        return addresses + ((3 * grid.reach() + 2 * m + 2) * rows + 4) * points * grid.word() / 4;
     const std::int64_t kept = (grid.kind == Kind::step ? 4 * m + 1 : 2 * m + 1) * points * rows;
     const std::int64_t of_next_plane = 8 * (config.integer("unroll") - 1);
     return addresses + of_next_plane + (kept + 4 * points) * grid.word() / 4;
@@ -62,8 +64,8 @@ std::int64_t registers_of_planes(const Grid& grid, const Config& config) {
 std::int64_t registers(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 24;
     const std::int64_t points = config.integer("points_per_thread"), m = grid.half;
-    if (grid.levels > 1) return addresses + registers_of_levels(grid, config, points) * grid.word() / 4;
     if (is(config, "planes")) return registers_of_planes(grid, config);
+    if (grid.levels > 1) return addresses + registers_of_levels(grid, config, points) * grid.word() / 4;
     // What a thread reads when it comes to a layer: groups around its own, and groups of the other
     // arrays.
     std::int64_t row = span(points, m, m) + (grid.kind == Kind::pressure ? 2 : 2 * grid.dimension) * points;
@@ -92,6 +94,24 @@ std::int64_t registers(const Grid& grid, const Config& config) {
 // Layers below which filling the registers takes longer than the march.
 std::int64_t shortest_march(const Grid& grid) {
     return grid.levels * grid.half * 2;
+}
+
+// Layers of a block of two time steps, whose tiles are few and large: with the share that takes
+// least time, in whole waves of blocks, each of which has planes that only begin its march.
+std::int64_t best_share(const Grid& grid, std::int64_t columns, std::int64_t resident) {
+    const std::int64_t most = std::max<std::int64_t>(grid.layers() / shortest_march(grid), 1);
+    const auto planes = [&](std::int64_t parts) {
+        return divide_up(columns * parts, resident) * (divide_up(grid.layers(), parts) + grid.levels * grid.reach());
+    };
+    std::int64_t best = 1;
+    for (std::int64_t parts = 2; parts <= most; ++parts)
+        if (planes(parts) < planes(best)) best = parts;
+    return std::max(divide_up(grid.layers(), best), shortest_march(grid));
+}
+
+// The cells of a plane that the threads of two time steps compute.
+BlockCells tile_cells(const Config& config) {
+    return {config.integer("block_x") * config.integer("points_per_thread"), block_y(config) * rows_of_thread(config)};
 }
 
 // What the device can hold is read from these.
@@ -146,6 +166,16 @@ struct March {
     bool keeps_pace = false;      // blocks may wait for their neighbours
     bool rows_per_thread = false;
 };
+
+Constraint lead_of_a_block() {
+    return {"lead_of_a_block",
+            [](const Config& config) {
+                return rejected_when(config.integer("max_lead") > 0 && config.integer("layers_per_block") != 0,
+                                     "only blocks that march through an equal share of the layers keep to their neighbours' "
+                                     "pace: layers_per_block is 0");
+            },
+            {"layers_per_block", "max_lead"}};
+}
 
 // What all of these share, by the tunables that they have. Those that most rules ask for come
 // first: so less is asked.
@@ -211,14 +241,7 @@ FormSpace marching(const Grid& grid, const March& march) {
                  return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
              },
              march.rows_per_thread ? std::vector<std::string>{"block_y", "rows_per_thread"} : std::vector<std::string>{"block_y"}});
-    if (march.keeps_pace)
-        form.constraints.push_back({"lead_of_a_block",
-                                    [](const Config& config) {
-                                        return rejected_when(config.integer("max_lead") > 0 && config.integer("layers_per_block") != 0,
-                                                             "only blocks that march through an equal share of the layers keep to their neighbours' "
-                                                             "pace: layers_per_block is 0");
-                                    },
-                                    {"layers_per_block", "max_lead"}});
+    if (march.keeps_pace) form.constraints.push_back(lead_of_a_block());
     return form;
 }
 
@@ -258,6 +281,17 @@ FormSpace bulk_form(const Grid& grid) {
     return form;
 }
 
+Constraint kept_reads() {
+    return {"kept_reads",
+            [](const Config& config) {
+                // ptxas 13.0 gives a copy that has its place in shared memory from a uniform
+                // register a broken descriptor (ADR 0036).
+                return rejected_when(config.word("cache_hint") == "kept" && config.integer("unroll") % config.integer("stages") == 0,
+                                     "kept copies into places that the compiler knows are compiled wrongly: other stages, or another unroll");
+            },
+            {"cache_hint", "unroll", "stages"}};
+}
+
 FormSpace planes_form(const Grid& grid) {
     FormSpace form = marching(grid, {.name = "planes",
                                      .help = "a march with sums in registers and planes in shared memory, by asynchronous copies",
@@ -277,15 +311,7 @@ FormSpace planes_form(const Grid& grid) {
              return fmt::format("{} words are read of every plane for {}: too many are around the tile", words, own);
          },
          {"block_x", "block_y", "rows_per_thread", "points_per_thread"}});
-    form.constraints.push_back({"kept_reads",
-                                [](const Config& config) {
-                                    // ptxas 13.0 gives a copy that has its place in shared memory
-                                    // from a uniform register a broken descriptor (ADR 0036).
-                                    return rejected_when(
-                                        config.word("cache_hint") == "kept" && config.integer("unroll") % config.integer("stages") == 0,
-                                        "kept copies into places that the compiler knows are compiled wrongly: other stages, or another unroll");
-                                },
-                                {"cache_hint", "unroll", "stages"}});
+    form.constraints.push_back(kept_reads());
     return form;
 }
 
@@ -325,9 +351,59 @@ FormSpace levels_form(const Grid& grid, const std::string& name, const std::stri
             .former = [former](const Config& config) { return config.has("staging", former); }};
 }
 
+// Two time steps of one pass, in 3D.
+FormSpace two_steps_form(const Grid& grid) {
+    return {.name = "planes",
+            .help = "a march with sums in registers and planes in shared memory, which the second step follows",
+            .tunables = {{"block_x", "threads along x", numbers({8, 16, 18, 20, 24, 32, 34})},
+                         {"block_y", "threads along y", numbers({8, 12, 16, 20, 24, 28, 32, 36, 40, 48})},
+                         {"rows_per_thread", "rows of a plane that a thread takes", numbers({1, 2})},
+                         {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})},
+                         {"layers_per_block",
+                          "planes that a block takes one after the other; 0: a share with which the last wave of blocks is as full as the others",
+                          numbers({0, 32, 64, 128, 256})},
+                         {"stages", "planes in shared memory, or on their way there, beside those that are read again", numbers({2, 3})},
+                         {"unroll", "planes per trip of the march's loop", numbers({1, 2})},
+                         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2})},
+                         {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
+                         {"cache_hint", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"})},
+                         {"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+                          numbers({0, 1, 2})}},
+            .constraints = {aligned_points(grid),
+                            long_march(shortest_march(grid)),
+                            {"whole_pieces",
+                             [grid](const Config& config) {
+                                 constexpr std::int64_t piece = 16;  // bytes of a copy
+                                 return rejected_when(tile_cells(config).x * grid.word() % piece != 0, "rows of a tile are whole copies of 16 bytes");
+                             },
+                             {"block_x", "points_per_thread"}},
+                            {"wide_tile",
+                             [grid](const Config& config) -> Reason {
+                                 const BlockCells tile = tile_cells(config), own = block_cells(grid, config);
+                                 if (own.x > 0 && own.y > 0 && 5 * own.x * own.y >= 2 * tile.x * tile.y) return {};
+                                 return fmt::format("of a tile of {} x {} cells too many only serve the others: two fifths have to be left", tile.x,
+                                                    tile.y);
+                             },
+                             {"block_x", "block_y", "rows_per_thread", "points_per_thread"}},
+                            kept_reads(),
+                            lead_of_a_block()},
+            .safe = {{"block_x", 32},
+                     {"block_y", 16},
+                     {"rows_per_thread", 1},
+                     {"points_per_thread", 1},
+                     {"layers_per_block", 0},
+                     {"stages", 2},
+                     {"unroll", 1},
+                     {"min_blocks", 1},
+                     {"stores", "plain"},
+                     {"cache_hint", "plain"},
+                     {"max_lead", 0}}};
+}
+
 std::vector<FormSpace> cuda_spaces(const Grid& grid, const Limits& limits) {
     constexpr int with_bulk_copies = 90, with_copies_past_registers = 80;
     constexpr std::int64_t piece = 16;  // bytes of a copy past the registers
+    if (grid.levels > 1 && grid.dimension == 3) return {two_steps_form(grid)};
     if (grid.levels > 1)
         return {levels_form(grid, "exchanged", "values along x through shared memory from the whole block", "shared"),
                 levels_form(grid, "shuffled", "values along x from the other lanes of a warp", "shuffle")};
@@ -349,6 +425,7 @@ std::vector<FormSpace> cuda_spaces(const Grid& grid, const Limits& limits) {
 BlockCells block_cells(const Grid& grid, const Config& config) {
     const std::int64_t points = config.integer("points_per_thread"), block_x = config.integer("block_x");
     const std::int64_t rows = grid.dimension == 2 ? 1 : block_y(config) * rows_of_thread(config);
+    if (is(config, "planes") && grid.levels > 1) return {block_x * points - 2 * margin_cells(grid, config), rows - 2 * grid.reach()};
     if (grid.levels > 1) {
         const std::int64_t tile = is(config, "shuffled") ? 32 : block_x, margin = divide_up(grid.levels * grid.reach(), points);
         return {block_x / tile * (tile - 2 * margin) * points, rows};
@@ -373,7 +450,9 @@ std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limi
     if (config.integer("layers_per_block") != 0) return config.integer("layers_per_block");
     const BlockCells cells = block_cells(grid, config);
     const std::int64_t columns = divide_up(grid.nx, cells.x) * (grid.dimension == 2 ? 1 : divide_up(grid.ny, cells.y));
-    const std::int64_t blocks = std::max<std::int64_t>(limits.multiprocessors * config.integer("min_blocks") / columns, 1);
+    const std::int64_t resident = limits.multiprocessors * config.integer("min_blocks");
+    if (is(config, "planes") && grid.levels > 1) return best_share(grid, columns, resident);
+    const std::int64_t blocks = std::max<std::int64_t>(resident / columns, 1);
     return std::max(divide_up(grid.layers(), blocks), shortest_march(grid));
 }
 
@@ -387,7 +466,31 @@ std::int64_t pressures_beside(const Grid& grid, const Config& config) {
     return words_beside(grid, config, (divide_up(grid.half - 1, points) + divide_up(grid.half, points)) * points);
 }
 
+std::int64_t margin_cells(const Grid& grid, const Config& config) {
+    constexpr std::int64_t piece = 16;  // bytes of a copy
+    const std::int64_t words = std::max(piece / grid.word(), config.integer("points_per_thread"));
+    return divide_up(grid.reach(), words) * words;
+}
+
+std::int64_t words_of_side(const Grid& grid, const Config& config) {
+    if (grid.levels == 1) return words_beside(grid, config, grid.half);
+    // With the margin whole sectors: there the tile's rows begin.
+    const std::int64_t margin = margin_cells(grid, config);
+    return words_beside(grid, config, margin + grid.half) - margin;
+}
+
+std::int64_t lasting_words(const Grid& grid, const Config& config) {
+    const BlockCells tile = tile_cells(config);
+    const std::int64_t pressures = (tile.x + 2 * words_of_side(grid, config)) * (tile.y + 2 * grid.reach());
+    return pressures + (grid.array_media ? 2 * tile.x * tile.y : 0);
+}
+
 std::int64_t plane_words(const Grid& grid, const Config& config) {
+    if (grid.levels > 1) {
+        const BlockCells tile = tile_cells(config);
+        const std::int64_t across = (tile.x + 2 * words_of_side(grid, config)) * tile.y, along_y = tile.x * (tile.y + grid.reach());
+        return (grid.array_media ? 2 : 1) * (across + along_y) + tile.x * tile.y;
+    }
     const BlockCells cells = block_cells(grid, config);
     const std::int64_t media = grid.array_media ? 2 : 1, own = cells.x * cells.y, around = 2 * grid.half - 1,
                        beside = 2 * words_beside(grid, config, grid.half);
@@ -416,7 +519,10 @@ int arriving_media(const Grid& grid) {
 }
 
 std::int64_t shared_bytes(const Grid& grid, const Config& config) {
-    if (grid.dimension == 3 && is(config, "planes")) return config.integer("stages") * plane_words(grid, config) * grid.word();
+    if (grid.dimension == 3 && is(config, "planes")) {
+        const std::int64_t stages = config.integer("stages"), of_stages = stages * plane_words(grid, config);
+        return (of_stages + (grid.levels > 1 ? (stages + grid.reach()) * lasting_words(grid, config) : 0)) * grid.word();
+    }
     if (!is(config, "bulk")) return exchange_bytes(grid, config);
     constexpr std::int64_t barrier = 8;
     const std::int64_t points = config.integer("points_per_thread"), cells = config.integer("block_x") * points;
@@ -426,13 +532,15 @@ std::int64_t shared_bytes(const Grid& grid, const Config& config) {
 
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
-    if (grid.dimension == 3 && grid.levels > 1)
+    constexpr std::int64_t piece = 16;  // bytes of a copy past the registers
+    if (grid.dimension == 3 && grid.levels > 1 &&
+        (grid.levels > 2 || grid.half > 2 || limits.architecture < 80 || grid.pitch * grid.word() % piece != 0))
         throw Error(fmt::format("problem \"{}\"", problem.key()), fmt::format("levels is {}", grid.levels),
-                    "several time steps in one pass there are in 3D on processors alone: leave it out");
+                    "in 3D GPUs have two time steps in one pass of order 4, with rows of whole 16 bytes, from sm_80 on: leave it out");
     if (grid.in_place)
         throw Error(fmt::format("problem \"{}\"", problem.key()), "update=in_place",
                     "steps in place there are on processors alone: use update=apart");
-    Forms forms{{}, grid.levels > 1 ? "exchanged" : "cached"};
+    Forms forms{{}, grid.levels == 1 ? "cached" : grid.dimension == 3 ? "planes" : "exchanged"};
     for (FormSpace& space : cuda_spaces(grid, limits)) {
         std::vector<std::string> reads = read_by_resources(space);
         forms.list.push_back({.space = std::move(space),

@@ -261,8 +261,12 @@ Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
     constexpr int thin = 32, few_sums = 32, few_rows = 8, tallest = 128;
     constexpr std::int64_t staged_words = 8192, words = 2048;  // of A and B along a chunk; of all operands in a block
     const bool rows = units && suits_rows_of_all(shape);
+    // Fewer rows, too, where a B each is long: what comes of it in a block is most of the traffic.
+    constexpr int wide = 32, long_k = 64;
+    const bool tall_b = !shape.shared_b && shape.n >= wide && shape.k > long_k;
     const bool mma =
-        rows || (units && ((shape.m >= 4 && shape.n >= 4 && shape.k >= 3) || (shape.m >= 32 && shape.k >= 5) || (shape.m >= 64 && shape.n >= 64)));
+        rows ||
+        (units && ((shape.m >= 4 && shape.n >= 4 && shape.k >= 3) || (shape.m >= 32 && shape.k >= 5) || (shape.m >= 64 && shape.n >= 64) || tall_b));
     constexpr int short_k = 16, large = 40;
     const bool ordered = mma && shape.k <= short_k && shape.m >= large && shape.n >= large;
     const int widest = ordered ? 32 : mma ? 64 : shape.m <= few_rows ? 128 : 32;

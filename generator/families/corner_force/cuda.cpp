@@ -42,7 +42,7 @@ struct CornerLayout {
 int zone_stride(const Plan& plan, int words) {
     const int banks = 128 / plan.shape.bytes();
     const int team = plan.team();
-    return team >= banks ? words : words + (team - words % banks + banks) % banks;
+    return team >= banks ? words : padded(words, team, banks);
 }
 
 BlockResources resources(const Plan& plan) {
@@ -193,6 +193,10 @@ Form pass_form(const Problem& problem, const PassForm& form, const Limits& limit
 
 }  // namespace
 
+int padded(int words, int step, int banks) {
+    return words + ((step - words) % banks + banks) % banks;
+}
+
 Tunable zones_per_block() {
     return {"zones_per_block", "zones of a block, each with a thread or several per column of points", numbers({1, 2, 4, 8, 16, 32})};
 }
@@ -207,16 +211,21 @@ Tunable min_blocks(std::vector<std::int64_t> values) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers(std::move(values))};
 }
 
-Block cuda_constants(const Plan& plan) {
+Block numeric_constants(const Plan& plan) {
     const bool f32 = plan.shape.precision == Precision::f32;
     Block block = shape_constants(plan);
     if (plan.shape.physics())
         block.line("constexpr real smallest = {}, largest = {};  // below and above which squares or inverses fail", f32 ? "1e-30f" : "1e-290",
                    f32 ? "3.402823466e+38f" : "1.7976931348623157e+308");
+    return block;
+}
+
+Block cuda_constants(const Plan& plan) {
+    Block block = numeric_constants(plan);
     block.line(
         "constexpr int team = columns * splits, zones_per_block = {}, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = {};",
         plan.number("zones_per_block"), plan.number("min_blocks"));
-    if (plan.config.has("decomposition", "jacobi")) block.line("constexpr int sweeps = {};", f32 ? 4 : 5);
+    if (plan.config.has("decomposition", "jacobi")) block.line("constexpr int sweeps = {};", plan.shape.precision == Precision::f32 ? 4 : 5);
     if (plan.has(Kind::corner)) {
         const CornerLayout layout(plan);
         block.line("constexpr int dense_threads = {};", dense_threads);
@@ -251,6 +260,7 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     for (const PassForm& form : pass_forms(shape)) forms.list.push_back(pass_form(problem, form, limits));
     forms.safe = forms.list.front().space.name;
     if (!shape.keeps_corner()) forms.list.push_back(layered_form(problem, limits));
+    if (streams(shape) && limits.architecture >= 80) forms.list.push_back(streamed_form(problem));
     return forms;
 }
 

@@ -12,11 +12,23 @@ namespace hone::inline v0_1::corner {
 /// zone of any order fits.
 Form layered_form(const Problem& problem, const Limits& limits);
 
+/// Whether zones are small enough for `streamed`.
+bool streams(const Shape& shape);
+/// One launch in which zones stream through warps, each by itself: a thread has a line of a zone's
+/// points along the first axis, whose derivatives and sums stay in its registers. Zones of a later
+/// pass are copied into shared memory meanwhile.
+Form streamed_form(const Problem& problem);
+
+/// The smallest number from `words` on that is `step` more than a multiple of the banks.
+int padded(int words, int step, int banks);
 /// Tunables of all CUDA forms.
 Tunable zones_per_block();
 /// As many as have some dozen columns of points.
 std::int64_t safe_zones(const Shape& shape);
 Tunable min_blocks(std::vector<std::int64_t> values);
+/// What all CUDA texts have: the shape's, and the smallest and largest numbers.
+Block numeric_constants(const Plan& plan);
+/// The same with the threads of a block in which every zone has a team.
 Block cuda_constants(const Plan& plan);
 /// The threads of a team wait for each other: alone where teams do not cross warps.
 Block team_barrier(const Plan& plan);

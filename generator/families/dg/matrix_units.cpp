@@ -22,7 +22,7 @@ double rounded_to_tf32(double value) {
 std::string matrix_units(const Shape& shape, const Limits& limits) {
     // Below these, padding to tiles of 16 x 8 takes what the units win, or memory sets the limit
     // anyway.
-    constexpr int fewest_nodes_f64 = 35;
+    constexpr int fewest_nodes_f64 = 28;  // 21 would be a third padding, 28 an eighth
     constexpr int fewest_nodes_tf32 = 20;
     if (shape.precision == Precision::f64) return limits.architecture >= 90 && shape.nodes >= fewest_nodes_f64 ? "mma" : "";
     return shape.accurate && limits.architecture >= 80 && shape.nodes >= fewest_nodes_tf32 ? "tf32" : "";

@@ -1,3 +1,4 @@
+#include "generator/families/device/cpu_arguments.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
@@ -14,14 +15,25 @@ Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
     block.line("using wide = long long;  // a position in an array");
-    if (config.has(form_tunable, "rows")) block.line("constexpr int y_block = {};", config.integer("y_block"));
-    block.line("constexpr int z_block = {};", config.integer("z_block"));
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
-    if (fetched(config)) {
-        block.line("constexpr int fetch_ahead = {};", config.integer("fetch_ahead"));
-        block.line("constexpr int stencil_arrays = {};", grid.stencil == Stencil::symmetric ? stored_when_symmetric : coefficients);
-    }
+    if (fetched(config)) block.line("constexpr int stencil_arrays = {};", grid.stencil == Stencil::symmetric ? stored_when_symmetric : coefficients);
     return block;
+}
+
+CpuArguments arguments(const Config& config) {
+    CpuArguments arguments;
+    if (config.has(form_tunable, "rows")) arguments.add("y_block", config.integer("y_block"));
+    arguments.add("z_block", config.integer("z_block"));
+    if (fetched(config)) arguments.add("fetch_ahead", config.integer("fetch_ahead"));
+    return arguments;
+}
+
+Block parameters(const CpuArguments& added, bool row_parity) {
+    std::vector<std::string> items{"real* u", "const real* f", "const real* stencil", "int nx",  "int ny",
+                                   "int nz",  "int pitch",     "int first",           "int last"};
+    items.insert(items.end(), added.parameters.begin(), added.parameters.end());
+    if (row_parity) items.emplace_back("int row_parity");
+    return Block().list(items);
 }
 
 std::string offset(int steps, const std::string& stride) {
@@ -46,10 +58,12 @@ Block other_rows(int first = 0, int last = 9) {
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
     const bool two_colours = config.has(form_tunable, "rows");
+    const CpuArguments added = arguments(config);
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("gauss_seidel_27/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
                           {"constants", constants(grid, config)},
+                          {"parameters", parameters(added, two_colours)},
                           {"other_rows", other_rows()},
                           {"rows_0_and_1", other_rows(0, 2)},
                           {"rows_2_and_3", other_rows(2, 4)},
@@ -69,14 +83,13 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     source.entries = {"gauss_seidel_27"};
     Launch launch;
     launch.entry = source.entries.front();
+    launch.constants = added.values;
     if (!two_colours) {
         source.step = {launch};
         return source;
     }
-    for (int row_parity = 0; row_parity < 4; ++row_parity) {
-        launch.constants = {row_parity};
-        source.step.push_back(launch);
-    }
+    launch.constants.push_back(0);
+    for (int& row_parity = launch.constants.back(); row_parity < 4; ++row_parity) source.step.push_back(launch);
     return source;
 }
 

@@ -85,6 +85,9 @@ TEST_F(ConcurrentExchangeOptions, RefusesWhatDoesNotFit) {
     EXPECT_THAT(refusal_of({.how = "every=2"}), HasSubstr("smoother has no every"));
     EXPECT_THAT(refusal_of({.how = "edges=before,edges=ahead"}), HasSubstr("edges is given twice"));
     EXPECT_THAT(refusal_of({.how = "edges=before", .tune = true}), HasSubstr("--exchange says what to use"));
+    step_.space = {};
+    EXPECT_THAT(refusal_of({.how = "edges=before"}), HasSubstr("smoother has no edges on processors"));
+    EXPECT_EQ(chosen({.how = "auto", .tune = true}), ExchangeSettings()) << "there is nothing to choose";
 }
 
 }  // namespace

@@ -86,6 +86,23 @@ TEST_F(HostCompilerTest, CompilesOnceAndThenReadsTheCache) {
     EXPECT_FALSE(compiler->compile(map_source("2 * x[i]")).code.from_cache);
 }
 
+TEST_F(HostCompilerTest, TextsThatDifferInTheCommentAtTheirHeadAreCompiledOnce) {
+    const auto compiler = make_host_compiler(cache_);
+    const auto headed = [](const std::string& head) {
+        KernelSource source = map_source("x[i]");
+        source.text = head + source.text;
+        return source;
+    };
+    const CompileOutcome plain = compiler->compile(map_source("x[i]"));
+    ASSERT_TRUE(plain.ok) << plain.failure;
+    const CompileOutcome headed_one = compiler->compile(headed("// step: f32\n//     --config x_block=128\n"));
+    EXPECT_TRUE(headed_one.code.from_cache);
+    EXPECT_EQ(headed_one.code.file, plain.code.file);
+    // Another program: the comment goes on in the next line.
+    EXPECT_FALSE(compiler->compile(headed("// step \\\nint of_the_comment;\n")).code.from_cache);
+    EXPECT_FALSE(compiler->compile(headed("int of_the_program;\n")).code.from_cache);
+}
+
 TEST_F(HostCompilerTest, ACorruptedEntryIsBuiltAgain) {
     const auto compiler = make_host_compiler(cache_);
     const CompileOutcome whole = compiler->compile(map_source("x[i]"));

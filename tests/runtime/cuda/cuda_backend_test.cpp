@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include "generator/error.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/fresh_random.hpp"
 
 namespace hone::cuda_backend_test {
@@ -313,6 +315,24 @@ TEST(CudaContext, OfTheCallingThreadIsPutBack) {
     EXPECT_EQ(current, theirs);
     ASSERT_EQ(driver.context_pop(&current), cuda::success);
     EXPECT_EQ(machine.state().pushes, 0);
+}
+
+// More ranks than processors must not poll: they would take them from those that they wait for.
+TEST(CudaContext, LetsThreadsSleepWhereProcessesOutnumberProcessors) {
+    const auto flags = [](const std::optional<std::string>& processes, const std::optional<std::string>& wish) {
+        const test::EnvironmentVariable open_mpi("OMPI_COMM_WORLD_LOCAL_SIZE", processes), mpich("MPI_LOCALNRANKS", {}),
+            slurm("SLURM_NTASKS_PER_NODE", {}), said("HONE_WAIT", wish);
+        FakeMachine machine;
+        const auto backend = machine.backend();
+        return machine.state().context_flags;
+    };
+    constexpr unsigned sleep = cuda::context_sched_blocking_sync;
+    EXPECT_EQ(flags({}, {}), 0U);
+    EXPECT_EQ(flags("1", {}), 0U);
+    EXPECT_EQ(flags("100000", {}), sleep);
+    EXPECT_EQ(flags("100000", "poll"), 0U);
+    EXPECT_EQ(flags({}, "sleep"), sleep);
+    EXPECT_THROW(flags({}, "nap"), Error);
 }
 
 TEST(CudaContext, IsNotPushedWhereTheApplicationHasItAlready) {

@@ -338,5 +338,104 @@ TEST(DeviceMailOnCuda, StoresIntoTheMemoryOfPeers) {
     }
 }
 
+// Threads' messages reach the fake driver's device memory, as those of a GPU-aware MPI do a GPU's.
+class ReachingDevices final : public Communicator {
+  public:
+    explicit ReachingDevices(Communicator& of) : of_(of) {}
+    int rank() const override { return of_.rank(); }
+    int size() const override { return of_.size(); }
+    int local_rank() const override { return of_.local_rank(); }
+    int local_size() const override { return of_.local_size(); }
+    std::string transport() const override { return of_.transport(); }
+    bool reaches_devices() const override { return true; }
+    void begin_exchange(std::span<const Send> sends, std::span<const Receive> receives) override { of_.begin_exchange(sends, receives); }
+    void end_exchange() override { of_.end_exchange(); }
+    void all_gather(std::span<const double> own, std::span<const int> counts, std::span<double> all) override { of_.all_gather(own, counts, all); }
+    void broadcast(std::span<std::byte> bytes, int root) override { of_.broadcast(bytes, root); }
+    void barrier() override { of_.barrier(); }
+
+  private:
+    Communicator& of_;
+};
+
+TEST(DeviceMailOnCuda, SendsFromDeviceMemoryWhereTheCommunicatorReachesIt) {
+    const test::EnvironmentVariable wish("HONE_MESSAGES", "host");
+    test::FakeMachine machine;
+    machine.state().devices = 2;
+    const std::array<std::unique_ptr<Backend>, 2> devices{machine.backend(0), machine.backend(1)};
+    run_thread_ranks(2, [&](Communicator& threads) {
+        ReachingDevices communicator(threads);
+        Backend& device = *devices[static_cast<std::size_t>(communicator.rank())];
+        const DeviceArray field(device, 2 * sizeof(std::uint64_t));
+        GatherExchange exchange(communicator, device, {{1 - communicator.rank(), {0}, {1}}}, 8);
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            std::array<std::uint64_t, 2> words{10 * round + static_cast<std::uint64_t>(communicator.rank()), 99};
+            device.copy(field.data(), words.data(), sizeof words);
+            exchange.begin(std::vector<void*>(1 + round, field.data()));
+            exchange.end();
+            device.copy(words.data(), field.data(), sizeof words);
+            device.synchronise();
+            EXPECT_EQ(words[1], 10 * round + static_cast<std::uint64_t>(1 - communicator.rank()));
+        }
+        communicator.barrier();
+        EXPECT_TRUE(machine.state().pinned_memory.empty()) << "words went through the host's memory";
+    });
+}
+
+// Blocks that are cut along x and y, whose faces do not lie in one piece, on four GPUs.
+TEST(DeviceMailOnCuda, PacksFacesOfBlocks) {
+    const test::EnvironmentVariable wish("HONE_MESSAGES", {});
+    constexpr std::int64_t nx = 3, ny = 2, nz = 3, beyond = 2, width = nx + 2 * beyond, height = ny + 2 * beyond, words = width * height * nz;
+    const GridPartition partition{{2 * nx, 2 * ny, nz}, {2, 2, 1}, {true, false, false}};
+    for (const bool peers : {true, false}) {
+        test::FakeMachine machine;
+        machine.state().devices = 4;
+        machine.state().peers = peers;
+        std::vector<std::unique_ptr<Backend>> devices;
+        for (int number = 0; number < 4; ++number) devices.push_back(machine.backend(number));
+        run_thread_ranks(4, [&](Communicator& communicator) {
+            Backend& device = *devices[static_cast<std::size_t>(communicator.rank())];
+            const auto block = partition.block(communicator.rank());
+            // Of so many layers around the own cells words are known once they have come; corners
+            // never.
+            const auto expected = [&](int field, std::int64_t layers, std::int64_t i, std::int64_t j, std::int64_t k) -> double {
+                const std::int64_t x = (block[0].first + i + 2 * nx) % (2 * nx), y = block[1].first + j;
+                const bool along_x = i >= -layers && i < nx + layers, along_y = j >= -layers && j < ny + layers && y >= 0 && y < 2 * ny;
+                const bool in_x = i >= 0 && i < nx, in_y = j >= 0 && j < ny;
+                return (in_x && along_y) || (in_y && along_x) ? static_cast<double>(1000 * field + 100 * k + 10 * y + x) : -1;
+            };
+            const auto for_cells = [&](const auto& visit) {
+                for (std::int64_t k = 0; k < nz; ++k)
+                    for (std::int64_t j = -beyond; j < ny + beyond; ++j)
+                        for (std::int64_t i = -beyond; i < nx + beyond; ++i)
+                            visit(i, j, k, static_cast<std::size_t>((i + beyond) + width * (j + beyond) + width * height * k));
+            };
+            std::array<std::vector<double>, 2> host{std::vector<double>(words), std::vector<double>(words)};
+            std::array<DeviceArray, 2> fields;
+            const std::array<int, 2> layers{2, 1};
+            for (std::size_t field = 0; field < 2; ++field) {
+                for_cells([&](std::int64_t i, std::int64_t j, std::int64_t k, std::size_t at) {
+                    host[field][at] = expected(static_cast<int>(field), 0, i, j, k);
+                });
+                fields[field] = DeviceArray(device, words * static_cast<std::int64_t>(sizeof(double)));
+                device.copy(fields[field].data(), host[field].data(), fields[field].bytes());
+            }
+            HaloExchange halo(communicator, device, partition,
+                              {.strides = {1, width, width * height}, .origin = beyond + beyond * width, .layers = beyond});
+            for (int round = 0; round < 3; ++round) {
+                halo.begin(std::array{HaloField{fields[0].data(), layers[0]}, HaloField{fields[1].data(), layers[1]}});
+                halo.end();
+            }
+            for (std::size_t field = 0; field < 2; ++field) device.copy(host[field].data(), fields[field].data(), fields[field].bytes());
+            device.synchronise();
+            for (std::size_t field = 0; field < 2; ++field)
+                for_cells([&](std::int64_t i, std::int64_t j, std::int64_t k, std::size_t at) {
+                    EXPECT_EQ(host[field][at], expected(static_cast<int>(field), layers[field], i, j, k))
+                        << "rank " << communicator.rank() << ", cell " << i << ' ' << j << ' ' << k;
+                });
+        });
+    }
+}
+
 }  // namespace
 }  // namespace hone::device_mail_test

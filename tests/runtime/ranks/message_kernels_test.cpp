@@ -33,16 +33,18 @@ class MessageKernelsTest : public ::testing::Test {
     }
 
     void launch(std::size_t step, std::vector<std::uint64_t>& field, const std::int64_t* places, std::vector<std::uint64_t>& message,
-                std::uint32_t* flag, int words, int number) {
-        void *field_data = field.data(), *message_data = message.data(), *flag_data = flag, *done_data = &done_;
+                MessageFlag awaited, MessageFlag raised, int words) {
+        void *field_data = field.data(), *message_data = message.data(), *done_data = &done_;
         const void* places_data = places;
-        std::array<void*, 7> arguments{static_cast<void*>(&field_data),
+        std::array<void*, 9> arguments{static_cast<void*>(&field_data),
                                        static_cast<void*>(&places_data),
                                        static_cast<void*>(&message_data),
-                                       static_cast<void*>(&flag_data),
+                                       static_cast<void*>(&awaited.word),
+                                       static_cast<void*>(&raised.word),
                                        static_cast<void*>(&done_data),
                                        &words,
-                                       &number};
+                                       &awaited.value,
+                                       &raised.value};
         module_->launch(module_->entry(source_.step[step].entry), source_.step[step].grid, source_.step[step].block, 0, {}, arguments.data());
     }
 
@@ -67,19 +69,22 @@ TEST_F(MessageKernelsTest, BringWordsFromTheirPlacesAndBack) {
             std::vector<std::uint64_t> field(count + 5), message(count + 1, 7), expected = message;
             for (auto& word : field) word = random();
             for (std::size_t n = 0; n < count; ++n) expected[n] = field[static_cast<std::size_t>(places[n])];
-            std::uint32_t flag = 4;
-            launch(0, field, placed ? places.data() : nullptr, message, nullptr, words, 9);
+            std::uint32_t flag = 4, taken = 3;
+            launch(0, field, placed ? places.data() : nullptr, message, {}, {}, words);
             EXPECT_EQ(message, expected);
-            std::fill(message.begin(), message.end(), 7);
-            launch(0, field, placed ? places.data() : nullptr, message, &flag, words, 9);
-            EXPECT_EQ(message, expected);
-            EXPECT_EQ(flag, 9U);
+            for (const MessageFlag& awaited : {MessageFlag{}, MessageFlag{&taken, 2}, MessageFlag{&taken, 3}}) {
+                std::fill(message.begin(), message.end(), 7);
+                launch(0, field, placed ? places.data() : nullptr, message, awaited, {&flag, flag + 5}, words);
+                EXPECT_EQ(message, expected);
+            }
+            EXPECT_EQ(flag, 19U);
+            EXPECT_EQ(taken, 3U);
             EXPECT_EQ(done_, 0U);
             // A flag that is beyond the number does not hold anybody up.
-            for (const int awaited : {8, 9}) {
+            for (const std::uint32_t awaited : {18U, 19U}) {
                 std::vector<std::uint64_t> back(count + 5, 3), all(count + 5, 3);
                 for (std::size_t n = 0; n < count; ++n) all[static_cast<std::size_t>(places[n])] = expected[n];
-                launch(1, back, placed ? places.data() : nullptr, message, &flag, words, awaited);
+                launch(1, back, placed ? places.data() : nullptr, message, {&flag, awaited}, {}, words);
                 EXPECT_EQ(back, all);
             }
         }

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <random>
+#include <thread>
 
 #include "generator/error.hpp"
 #include "runtime/process.hpp"
@@ -111,6 +114,34 @@ TEST_F(MpiRanks, AKilledRankEndsAllWithItsName) {
     EXPECT_THAT(result.output, HasSubstr("Killed"));
 }
 
+// Each rank sends three words to the next one, and nothing back: whoever is slow must find its
+// message whole all the same.
+void expect_messages_of_one_way(Communicator& communicator, Backend& device) {
+    constexpr int rounds = 12;
+    constexpr std::int64_t words = 3, bytes = words * static_cast<std::int64_t>(sizeof(std::uint64_t));
+    const int size = communicator.size(), next = (communicator.rank() + 1) % size, last = (communicator.rank() + size - 1) % size;
+    const DeviceArray out(device, bytes), in(device, bytes);
+    DeviceMail mail(communicator, device, {{next, 0, 1}, {last, 1, 0}});
+    for (int round = 0; round < rounds; ++round) {
+        const auto word = [&](int of) { return static_cast<std::uint64_t>(1000 * of + round); };
+        const std::array<std::uint64_t, words> own{word(communicator.rank()), 7, word(communicator.rank())};
+        device.copy(out.data(), own.data(), bytes);
+        // Once in between, longer ones both ways.
+        const std::int64_t back = round == 7 ? bytes : 0;
+        mail.prepare({{{bytes, back}}, {{back, bytes}}});
+        mail.send(std::array{DeviceMail::Words{0, 0, out.data()}, DeviceMail::Words{1, 0, out.data()}});
+        if ((round + communicator.rank()) % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        const DeviceArray returned(device, bytes);
+        mail.receive(std::array{DeviceMail::Words{0, 0, returned.data()}, DeviceMail::Words{1, 0, in.data()}});
+        std::array<std::uint64_t, words> found{};
+        device.copy(found.data(), in.data(), bytes);
+        device.synchronise();
+        if (found != std::array<std::uint64_t, words>{word(last), 7, word(last)})
+            throw Error(fmt::format("a message of round {} to rank {}", round, communicator.rank()),
+                        fmt::format("{} in place of {}", found[0], word(last)), "mend it");
+    }
+}
+
 // Processes that share one GPU by CUDA IPC, or have one each, as far as a driver can be had without
 // one: the memory of each is really mapped by the others.
 TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
@@ -122,8 +153,12 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
             const bool shares = std::getenv("HONE_TEST_SHARES") != nullptr;
             test::FakeMachine machine;
             machine.state().shares_memory = shares;
-            machine.state().devices = size;
-            const auto device = machine.backend(std::getenv("HONE_TEST_APART") != nullptr ? communicator.rank() : 0);
+            const char* const given = std::getenv("HONE_TEST_GPUS");
+            const int gpus = given == nullptr ? 1 : *given - '0';
+            const bool mps = std::getenv("HONE_TEST_MPS") != nullptr;
+            machine.state().devices = gpus;
+            machine.state().mps = mps;
+            const auto device = machine.backend(communicator.rank() % gpus);
             {
                 // Everybody's two words, in the order of ranks, of which each rank has its own;
                 // more fields from round to round.
@@ -153,9 +188,12 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
                 mail.agree();
                 mail.prepare(std::vector(channels.size(), std::vector<DeviceMail::Sizes>{{8, 8}}));
                 communicator.barrier();
-                const bool apart = std::getenv("HONE_TEST_APART") != nullptr, by_events = message_way(communicator) == MessageWay::events;
+                const bool apart = gpus == size, by_events = message_way(communicator) == MessageWay::events;
                 if (mail.has_flags(0) != (shares && apart && !by_events)) throw Error("flags", "who shares a GPU awaits them, or nobody", "mend it");
-                if (mail.way(0) != (shares ? "peer" : "host")) throw Error("the way", mail.way(0) + ": " + mail.why_not_peer(0), "mend it");
+                // Processes that share a GPU would take turns.
+                const bool by_peers = shares && (apart || mps || message_way(communicator) != MessageWay::best);
+                if (mail.way(0) != (by_peers ? "peer" : "host")) throw Error("the way", mail.way(0) + ": " + mail.why_not_peer(0), "mend it");
+                expect_messages_of_one_way(communicator, *device);
             }
             if (machine.state().opened_memory.empty()) return 0;
             throw Error("memory of other processes", "it is open after its last use", "close it");
@@ -163,11 +201,16 @@ TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
     const test::EnvironmentVariable none("HONE_TEST_SHARES", {});
     EXPECT_TRUE(on_ranks(3).ok());
     const test::EnvironmentVariable shares("HONE_TEST_SHARES", "1");
-    for (const auto& apart : {std::optional<std::string>(), std::optional<std::string>("1")})
+    for (const char* const gpus : {"1", "2"}) {
+        const test::EnvironmentVariable devices("HONE_TEST_GPUS", gpus), mps("HONE_TEST_MPS", "1");
+        const ProcessResult result = on_ranks(3);
+        EXPECT_TRUE(result.ok()) << gpus << " GPUs and the multi-process service: " << result.failure() << '\n' << result.output;
+    }
+    for (const char* const gpus : {"1", "2", "3"})
         for (const char* const way : {"best", "copies", "stores", "spin", "events"}) {
-            const test::EnvironmentVariable messages("HONE_MESSAGES", way), devices("HONE_TEST_APART", apart);
+            const test::EnvironmentVariable messages("HONE_MESSAGES", way), devices("HONE_TEST_GPUS", gpus);
             const ProcessResult result = on_ranks(3);
-            EXPECT_TRUE(result.ok()) << way << ": " << result.failure() << '\n' << result.output;
+            EXPECT_TRUE(result.ok()) << gpus << " GPUs, " << way << ": " << result.failure() << '\n' << result.output;
         }
 }
 

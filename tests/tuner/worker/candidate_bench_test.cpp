@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/error.hpp"
+#include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/failing_call.hpp"
@@ -224,6 +225,38 @@ TEST_F(CandidateBenchTest, TheStateOfTheDeviceIsReadOncePerSamplingPeriod) {
     EXPECT_EQ(bench.evaluate(config(""), 0, SamplingRule{}).device, DeviceReading{.sm_megahertz = 1980});
     EXPECT_EQ(bench.evaluate(config("fault=wrong"), 0, SamplingRule{}).device, std::nullopt);
     EXPECT_EQ(readings, 1);
+}
+
+// While an application keeps a GPU busy every wait is for a turn.
+TEST_F(CandidateBenchTest, FewSamplesAreQueuedBeforeTheFirstIsWaitedFor) {
+    test::FakeMachine machine;
+    const auto gpu = machine.backend();
+    family.arrays = [](const Problem& of) { return std::vector<ArraySpec>{{"x", Access::in, of.integer("n"), "[n]", ""}}; };
+    family.workload = [](const Problem& of, std::uint64_t) {
+        Workload workload;
+        workload.arrays.emplace_back(of.precision(), of.integer("n"));
+        workload.expected.emplace_back(of.precision(), 0);
+        return workload;
+    };
+    family.kernel = [](const Problem& of, const Config&, const Limits&) {  // that changes nothing, which is right
+        KernelSource source;
+        source.text = "whatever";
+        source.target = Target::cuda;
+        source.arrays = {{"x", Access::in, of.integer("n"), "[n]", ""}};
+        source.entries = {"nothing"};
+        source.step.emplace_back();
+        return source;
+    };
+    CandidateBench bench(*gpu, family, problem, seed);
+    SamplingRule rule;
+    rule.period = 3;
+    const Outcome outcome = bench.evaluate(config(""), 0, rule);
+    ASSERT_EQ(outcome.status, Status::measured) << outcome.reason;
+    EXPECT_EQ(outcome.samples.size(), 3U);
+    std::string order;
+    for (const std::string& call : machine.state().calls)
+        order += call == "cuLaunchKernel" ? "L" : call == "cuEventRecord" ? "R" : call.find("Synchronize") != std::string::npos ? "W" : "";
+    EXPECT_NE(order.find("LRLRRLRRLRW"), std::string::npos) << order;
 }
 
 class GpuCandidateBench : public CandidateBenchTest {

@@ -292,6 +292,34 @@ TEST_F(SlowWorkerEvaluator, AFurtherDeviceThatIsGoneTakesNoPartAndTheRunSaysSo) 
     EXPECT_THAT(complaints.front(), testing::HasSubstr("second takes no further part: the worker ended"));
 }
 
+// Of two hosts the second one's disk fills up once it has measured a candidate.
+TEST_F(SlowWorkerEvaluator, AFullDiskOfAnotherHostCostsItsDeviceAlone) {
+    const std::string worker = std::filesystem::read_symlink("/proc/self/exe").string();
+    const std::string until_full =
+        "coproc W { exec " + worker +
+        " worker; }; measured=0; while read -r request; do case $request in *evaluate*) measured=$((measured + 1));; esac; "
+        "if [ $measured -gt 1 ]; then echo '{\"error\": \"no room on host b\", \"full_disk\": 1}'; "
+        "else echo \"$request\" >&${W[1]}; read -r answer <&${W[0]}; echo \"$answer\"; fi; done";
+    std::vector<std::string> complaints;
+    settings.places = {{.name = "first"}, {.name = "second", .command = [&] { return std::vector<std::string>{"/bin/bash", "-c", until_full}; }}};
+    settings.complain = [&](const std::string& text) { complaints.push_back(text); };
+    WorkerEvaluator evaluator(settings);
+    TuningOptions options;
+    options.strategy = "exhaustive";
+    options.only = "fault=none";
+    options.folder = folder.path();
+    TuningHooks hooks;
+    hooks.progress = [&](const TuningProgress&, const Candidate& chosen, const Outcome& outcome) {
+        EXPECT_EQ(outcome.status, Status::measured) << chosen.config.key() << ": " << outcome.reason;
+    };
+    const TuningResult result = tune(family, problem, settings.device, evaluator, options, hooks);
+    EXPECT_TRUE(result.record) << result.why_none;
+    EXPECT_EQ(result.progress.evaluations, result.progress.members);
+    ASSERT_EQ(complaints.size(), 1U);
+    EXPECT_THAT(complaints.front(), testing::HasSubstr("second takes no further part: no room on host b"));
+    EXPECT_EQ(evaluator.devices(), 1);
+}
+
 TEST_F(WorkerEvaluatorTest, AWholeRunRecordsEveryFault) {
     WorkerEvaluator evaluator(settings);
     TuningOptions options;

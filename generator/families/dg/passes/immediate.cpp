@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "generator/families/dg/coefficients.hpp"
 #include "generator/families/dg/halves.hpp"
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/operands.hpp"
@@ -74,54 +75,6 @@ int field_width(const Shape& shape, int copy_width) {
     return std::gcd(shape.nodes, copy_width);
 }
 
-// Values whose absolute values differ by no more than rounding errors get the mean of these; what
-// would change by more stays as it is.
-void even_out(std::vector<double>& values) {
-    constexpr double noise = 1e-14;
-    constexpr double most_change = 8 * 1.1e-16;  // both of the largest value; this one is what bounds on errors do not notice
-    struct Group {
-        double first, sum;
-        int count;
-    };
-    double largest = 0;
-    for (const double value : values) largest = std::max(largest, std::abs(value));
-    std::vector<Group> groups;
-    std::vector<std::size_t> group_of;
-    for (const double value : values) {
-        const double size = std::abs(value) <= noise * largest ? 0 : std::abs(value);
-        const auto same =
-            std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return std::abs(group.first - size) <= noise * largest; });
-        group_of.push_back(static_cast<std::size_t>(same - groups.begin()));
-        if (same == groups.end()) groups.push_back({size, 0, 0});
-        groups[group_of.back()].sum += size;
-        ++groups[group_of.back()].count;
-    }
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const Group& group = groups[group_of[i]];
-        const double mean = group.sum / group.count;
-        if (std::abs(mean - std::abs(values[i])) <= most_change * largest) values[i] = mean == 0 ? 0 : std::copysign(mean, values[i]);
-    }
-}
-
-// An operator's coefficients without the rounding errors of their computation: those that a
-// symmetry of the element makes equal are equal, so that a register can hold one of f64 for many
-// instructions, and those that it makes zero are zero.
-class Coefficients {
-  public:
-    template <typename Entry>
-    Coefficients(int rows, int columns, Entry entry) : columns_(columns) {
-        for (int n = 0; n < rows; ++n)
-            for (int c = 0; c < columns; ++c) values_.push_back(entry(n, c));
-        even_out(values_);
-    }
-    double operator()(int row, int column) const { return column < columns_ ? values_[static_cast<std::size_t>(row * columns_ + column)] : 0; }
-    int nonzeros() const { return static_cast<int>(values_.size()) - static_cast<int>(std::count(values_.begin(), values_.end(), 0.0)); }
-
-  private:
-    int columns_;
-    std::vector<double> values_;
-};
-
 // Of each node the part that is kept as if it were there: its kind, and its number among those.
 struct KeptPart {
     int kind, number;
@@ -176,27 +129,6 @@ Coefficients lift_face_by_face(const Shape& shape, int face_row) {
             }};
 }
 
-// `columns` columns of an operator, zero beyond its own.
-Block column_lines(const Shape& shape, const Coefficients& coefficients, int columns) {
-    constexpr std::size_t longest_line = 130;
-    const bool f32 = shape.precision == Precision::f32;
-    Block block;
-    for (int c = 0; c < columns; ++c) {
-        std::string line = "    {";
-        for (int n = 0; n < shape.nodes; ++n) {
-            const double value = coefficients(n, c);
-            const std::string word = value == 0 ? "0" : fmt::format("{:#.{}g}{}", value, f32 ? 9 : 17, f32 ? "f" : "");
-            if (line.size() + word.size() > longest_line) {
-                block.text(line);
-                line = "    ";
-            }
-            line += (line.back() == ',' ? " " : line.back() == '{' ? "" : " ") + word + (n + 1 < shape.nodes ? "," : "},");
-        }
-        block.text(line);
-    }
-    return block;
-}
-
 const char* derivative_name(int along) {
     return along == 0 ? "Dr" : along == 1 ? "Ds" : "Dt";
 }
@@ -213,22 +145,15 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
         "// The operators, column by column: every loop over them is unrolled, so that their coefficients stand in the instructions and zeros cost");
     block.text("// nothing.");
     if (plan.any(&Pass::volume))
-        for (int a = 0; a < shape.dimension; ++a) {
-            block.line("__device__ const real {}[nodes][nodes] = {{", derivative_name(a));
-            block.append(column_lines(shape, layout.by_parts ? derivative_of_parts(shape, a) : derivative(shape, a), shape.nodes)).text("};");
-        }
-    if (plan.any(&Pass::surface)) {
-        const int columns = layout.by_parts ? 2 * layout.face_row : layout.flux_row;
-        block.line("__device__ const real LIFT[{}][nodes] = {{", layout.by_parts ? "2 * face_row" : "flux_row");
-        block
-            .append(column_lines(shape,
-                                 layout.by_parts     ? lift_of_parts(shape, layout.face_row)
-                                 : layout.amplitudes ? lift_face_by_face(shape, layout.face_row)
-                                                     : lift(shape),
-                                 columns))
-            .text("};");
-    }
-    return block;
+        for (int a = 0; a < shape.dimension; ++a)
+            block.append(coefficient_table(fmt::format("{}[nodes][nodes]", derivative_name(a)),
+                                           layout.by_parts ? derivative_of_parts(shape, a) : derivative(shape, a), shape.nodes, shape.precision));
+    if (!plan.any(&Pass::surface)) return block;
+    return block.append(coefficient_table(fmt::format("LIFT[{}][nodes]", layout.by_parts ? "2 * face_row" : "flux_row"),
+                                          layout.by_parts     ? lift_of_parts(shape, layout.face_row)
+                                          : layout.amplitudes ? lift_face_by_face(shape, layout.face_row)
+                                                              : lift(shape),
+                                          layout.by_parts ? 2 * layout.face_row : layout.flux_row, shape.precision));
 }
 
 // Images of nodes, places of points in a row of amplitudes, signs.

@@ -22,6 +22,9 @@ Form elements_form(const Problem& problem, const Limits& limits);
 
 /// CUDA, low orders: a thread owns half of an element, the operator stands in the code.
 Form element_form(const Problem& problem);
+/// CUDA, 2D: the same, with one text for both halves, on even and odd parts.
+Form element_parity_form(const Problem& problem);
+bool element_parity_applies(const Shape& shape, const Limits& limits);
 /// CUDA: a thread accumulates a tile of nodes x elements in registers.
 Form tile_form(const Problem& problem);
 /// CUDA, low orders: a thread keeps its node's rows of the operator in registers.

@@ -282,7 +282,9 @@ TEST(AcousticsStaggered, ArraysHaveGhostsOfTheOrderAndRowsOnALine) {
     EXPECT_EQ(words(2, 16, "levels=2 precision=f64 nx=1 ny=1"), 65 * 80);
     EXPECT_THROW(words(2, 16, "levels=3 precision=f32 nx=32 ny=5"), Error);
     EXPECT_EQ(words(3, 4, "levels=2 precision=f32 nx=32 ny=5 nz=5"), 21 * 21 * 96);
-    EXPECT_THROW(family.space(problem("step", 3, 4, "levels=2 precision=f32 nx=32 ny=5 nz=5"), cuda_limits(90)), Error) << "processors only";
+    for (const auto& [order, levels] : {std::pair{8, 2}, std::pair{4, 3}})
+        EXPECT_THROW(family.space(problem("step", 3, order, fmt::format("levels={} precision=f32 nx=32 ny=5 nz=5", levels)), cuda_limits(90)), Error)
+            << "processors only";
     const Problem in_place = problem("step", 3, 4, "update=in_place precision=f32 nx=32 ny=5 nz=5");
     EXPECT_THROW(family.space(in_place, cuda_limits(90)), Error) << "processors only";
     EXPECT_THROW(family.partition(in_place), Error) << "parts would overwrite what the others read";

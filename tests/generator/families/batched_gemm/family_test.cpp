@@ -170,6 +170,8 @@ TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {
     EXPECT_GE(thin.integer("matrices_per_block"), 16) << "rows enough for matrix units";
     EXPECT_EQ(thin.integer("stages"), 4) << "a long B comes in pieces";
     EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1) << "each has its own B";
+    EXPECT_EQ(safe("m=3 n=192 k=27").word("form"), "tile");
+    EXPECT_EQ(safe("m=2 n=141 k=304").word("form"), "mma") << "a long B each";
     EXPECT_EQ(safe("m=100 n=83 k=2").word("epilogue"), "shared") << "C is most of the traffic";
     EXPECT_EQ(safe("m=100 n=83 k=40").word("epilogue"), "direct");
     for (const char* padded : {"b=shared m=12 n=474 k=100", "b=shared m=1 n=300 k=303", "b=shared m=82 n=83 k=484"})

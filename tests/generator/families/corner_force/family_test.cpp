@@ -277,7 +277,7 @@ KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, c
     source.entries = {"decompose"};
     source.arrays = std::move(arrays);
     source.step.push_back({"decompose", {static_cast<int>(problem.integer("zones")), 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-    source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}, {"solid", true}});
+    source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}, {"solid", true}, {"branchless", false}});
     test::roots_on_host(source.text);
     return test::emulated(source);
 }

@@ -165,15 +165,16 @@ void exchange_words(void** arguments, bool put) {
     auto* field = argument<std::uint64_t*>(arguments, 0);
     const auto* places = argument<const long long*>(arguments, 1);
     auto* message = argument<std::uint64_t*>(arguments, 2);
-    std::atomic<unsigned>* const flag = argument<std::atomic<unsigned>*>(arguments, 3);
-    const int words = argument<int>(arguments, 5), number = argument<int>(arguments, 6);
-    while (flag != nullptr && !put && static_cast<int>(flag->load() - static_cast<unsigned>(number)) < 0)
+    const auto* const awaited = argument<std::atomic<unsigned>*>(arguments, 3);
+    auto* const raised = argument<std::atomic<unsigned>*>(arguments, 4);
+    const int words = argument<int>(arguments, 6), value = argument<int>(arguments, 7), raised_value = argument<int>(arguments, 8);
+    while (awaited != nullptr && static_cast<int>(awaited->load() - static_cast<unsigned>(value)) < 0)
         std::this_thread::sleep_for(std::chrono::microseconds(20));
     for (int i = 0; i < words; ++i) {
         std::uint64_t& word = field[places == nullptr ? i : places[i]];
         put ? message[i] = word : word = message[i];
     }
-    if (flag != nullptr && put) flag->store(static_cast<unsigned>(number));
+    if (raised != nullptr) raised->store(static_cast<unsigned>(raised_value));
 }
 
 void execute(const Function& function, void** arguments, unsigned blocks) {
@@ -297,6 +298,12 @@ EXPORTED int cuDevicePrimaryCtxRetain(Context** context, int device) {
     *context = &primaries.at(static_cast<std::size_t>(device));
     (*context)->device = device;
     ++state().contexts;
+    return success;
+}
+EXPORTED int cuDevicePrimaryCtxSetFlags_v2(int, unsigned flags) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter("cuDevicePrimaryCtxSetFlags_v2"); code != success) return code;
+    state().context_flags = flags;
     return success;
 }
 EXPORTED int cuDevicePrimaryCtxRelease_v2(int) {

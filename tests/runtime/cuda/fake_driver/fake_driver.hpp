@@ -36,7 +36,8 @@ struct FakeDriverState {
     std::map<std::string, int> failures;  ///< symbol to the code that it returns instead of working
 
     int contexts = 0;  ///< times the primary context was retained and not released
-    int pushes = 0;    ///< contexts pushed and not popped, over all threads
+    unsigned context_flags = 0;
+    int pushes = 0;  ///< contexts pushed and not popped, over all threads
     int total_pushes = 0;
     int modules = 0;  ///< loaded and not unloaded
     int streams = 0;  ///< made and not destroyed

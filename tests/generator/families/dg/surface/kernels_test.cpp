@@ -72,6 +72,10 @@ TEST_F(DgSurfaceKernels, PartsEqualTheReferenceInTheEmulator) {
 
 using SlowDgSurfaceKernels = DgSurfaceKernels;
 
+TEST_F(SlowDgSurfaceKernels, MatrixUnitsServeTheFewestNodes) {
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=19", "form=mma,elements_per_block=16,min_blocks=2");
+}
+
 TEST_F(SlowDgSurfaceKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     for (int order = 1; order <= 5; ++order) expect_random_emulated(order);
 }

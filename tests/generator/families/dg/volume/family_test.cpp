@@ -238,8 +238,14 @@ TEST(DgVolumeSpace, OffersTheFormsThatApply) {
     using Names = std::set<std::string>;
     EXPECT_EQ(forms("equation=maxwell_3d order=2 precision=f32 elements=1", cuda_limits(80)), (Names{"element", "rows", "tile"}));
     EXPECT_EQ(forms("equation=maxwell_3d order=6 precision=f32 elements=1", cuda_limits(90)), (Names{"tile", "warp_tile"}));
-    EXPECT_EQ(forms("equation=maxwell_2d_tm order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "rows", "tile", "warp_tile"}));
-    EXPECT_EQ(forms("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=5 precision=f64 elements=1", cuda_limits(90)),
+              (Names{"element", "element_parity", "rows", "tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=6 precision=f64 elements=1", cuda_limits(90)),
+              (Names{"element", "element_parity", "mma", "rows", "tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)),
+              (Names{"element_parity", "mma", "tile", "warp_tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=10 precision=f64 elements=1", cuda_limits(90)),
+              (Names{"mma", "tile", "warp_tile"}));  // an element's fields exceed the registers
     EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile", "warp_tile"}));
     EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(80)),
               (Names{"tile", "warp_tile"}));  // m16n8k8 came with sm_90

@@ -116,6 +116,18 @@ TEST_F(DgVolumeKernels, ElementFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=3 precision=f64 elements=37", "form=element,elements_per_block=32,copy_width=2,algebra=cartesian");
 }
 
+// Copies of elements, whose rows are padded or not, and across elements with an odd number of
+// words; elements beyond the last one.
+TEST_F(DgVolumeKernels, ElementFormOfPartsEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=37",
+                    "form=element_parity,elements_per_block=32,copy_width=4,min_blocks=8");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f32 elements=37",
+                    "form=element_parity,elements_per_block=32,copy_width=4,min_blocks=6");
+    expect_emulated("equation=maxwell_2d_tm order=10 precision=f32 elements=67", "form=element_parity,elements_per_block=64,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=37", "form=element_parity,elements_per_block=32,copy_width=1");
+    expect_emulated("equation=maxwell_2d_tm order=1 precision=f64 elements=5", "form=element_parity,elements_per_block=32,copy_width=2");
+}
+
 TEST_F(DgVolumeKernels, TileFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=13", "");
     expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=21",
@@ -231,6 +243,7 @@ TEST_F(SlowDgVolumeKernels, MatrixUnitsServeEveryEquationAndPrecision) {
     expect_emulated("equation=maxwell_2d_tm order=6 precision=f32 arithmetic=f32_accurate elements=11", "form=tf32");
     expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=11", "form=mma,algebra=cartesian");
     expect_emulated("equation=maxwell_2d_tm order=9 precision=f64 elements=11", "form=mma,operator=nonzero");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=11", "form=mma,elements_per_block=16");
     expect_emulated("equation=acoustics_3d order=6 precision=f32 arithmetic=f32_accurate elements=21",
                     "form=tf32,operator=nonzero,fields_per_pass=4,elements_per_block=16,groups_per_warp=2");
 }
@@ -260,6 +273,8 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         Representative{"maxwell_3d order=3 precision=f64", "form=element,elements_per_block=32,copy_width=2"},
         Representative{"maxwell_3d order=2 precision=f32", ""},
         Representative{"maxwell_2d_tm order=7 precision=f32", "form=element,elements_per_block=64,copy_width=4"},
+        Representative{"maxwell_2d_tm order=10 precision=f32", "form=element_parity,elements_per_block=32,copy_width=4,min_blocks=4"},
+        Representative{"maxwell_2d_tm order=8 precision=f64", "form=element_parity,elements_per_block=32,copy_width=2,min_blocks=1"},
         Representative{"maxwell_2d_tm order=10 precision=f64", ""},
         Representative{"maxwell_3d order=10 precision=f64", ""},
         Representative{"maxwell_3d order=3 precision=f32", "form=rows,elements_per_block=32,elements_per_thread=4,unroll=4,min_blocks=2"},
