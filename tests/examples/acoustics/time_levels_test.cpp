@@ -119,8 +119,8 @@ TEST_F(TimeLevelsOnCpu, PassesAgreeWithSingleSteps) {
         const auto any_wall = [&] { return random_() % 2 == 0 ? Wall::absorbing : Wall::rigid; };
         for (auto& axis : settings.walls) axis = {any_wall(), any_wall()};
         if (random_() % 2 == 0) settings.walls[static_cast<std::size_t>(model.depth_axis())][0] = Wall::free_surface;
-        const auto depth = [&](int cell) { return dimension == 3 ? cell : 0; };
-        const Survey survey{{40}, {20, static_cast<int>(random_() % 43), depth(9)}, {{3, 4, depth(2)}, {40, 30, depth(20)}, {20, 5, depth(2)}}};
+        const int deep = dimension == 3 ? 1 : 0;
+        const Survey survey{{40}, {20, static_cast<int>(random_() % 43), 9 * deep}, {{3, 4, 2 * deep}, {40, 30, 20 * deep}, {20, 5, 2 * deep}}};
         const int steps = dimension == 3 ? 63 : 203;
         const auto run = [&](int levels) {
             WaveSettings with = settings;
