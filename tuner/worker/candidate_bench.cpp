@@ -20,6 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Samples of a period that tells what is hopeless, and no more: as few as `judge` is content with.
+constexpr int few = 3;
 // Of each guard. A few rows: a kernel that goes wrong by one of them is found.
 constexpr std::int64_t guard_bytes = std::int64_t{16} << 10;
 
@@ -86,8 +88,7 @@ std::vector<double> few_samples(Backend& backend, const BoundKernel& kernel, int
 
 /// A sampling period of time steps, and how it ended.
 std::pair<std::vector<double>, Verdict> sample(Backend& backend, const BoundKernel& kernel, double incumbent, const SamplingRule& rule) {
-    constexpr int fewest = 3;  // that `judge` wants
-    if (rule.period <= fewest) return {few_samples(backend, kernel, fewest), Verdict::complete};
+    if (rule.period <= few) return {few_samples(backend, kernel, few), Verdict::complete};
     const auto step_seconds = [&](int steps) {
         const auto work = [&] {
             for (int i = 0; i < steps; ++i) kernel.launch();
@@ -269,7 +270,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         Verdict verdict = Verdict::more;
         std::tie(outcome.samples, verdict) = sample(backend_, bound, incumbent, rule);
         outcome.step = summarise(outcome.samples);
-        if (instruments_.state) outcome.device = instruments_.state();
+        if (instruments_.state && rule.period > few) outcome.device = instruments_.state();
         if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(bound, outcome.step.median, rule);
         outcome.measure_seconds = seconds_since(begin);
         if (const std::string found = overwritten(backend_.largest_differences(guard_comparisons())); !found.empty())

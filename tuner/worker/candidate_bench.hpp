@@ -21,9 +21,9 @@ class BoundKernel;
 
 /// Instruments that a bench reads beside the clock; each may be empty.
 struct Instruments {
-    std::function<DeviceReading()> state;  ///< of the device, asked right after a sampling period
-    std::optional<PowerSource> power;      ///< for rules that want energy
-    double idle_watts = 0;                 ///< of the device doing nothing, by that meter; 0: not known
+    std::function<std::optional<DeviceReading>()> state;  ///< of the device, asked right after a sampling period
+    std::optional<PowerSource> power;                     ///< for rules that want energy
+    double idle_watts = 0;                                ///< of the device doing nothing, by that meter; 0: not known
 };
 
 /// A problem's data on a device, ready to verify and time any of its configurations.

@@ -114,8 +114,12 @@ class Session {
 
     Instruments instruments(double energy_seconds) {
         Instruments instruments;
-        if (!monitor_ && limits_.target == Target::cuda) monitor_.emplace(backend_->device().index);
-        if (monitor_ && monitor_->missing().empty()) instruments.state = [this] { return monitor_->read(); };
+        // Made when it is first read: the candidates of online tuning are not kept waiting for it.
+        if (limits_.target == Target::cuda)
+            instruments.state = [this] {
+                if (!monitor_) monitor_.emplace(backend_->device().index);
+                return monitor_->missing().empty() ? std::optional(monitor_->read()) : std::nullopt;
+            };
         if (energy_seconds == 0) return instruments;
         std::string missing;
         instruments.power = find_power_source(backend_->device(), missing);

@@ -230,7 +230,8 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const int operands = shape.fields * tile.elements_per_thread * columns + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     constexpr int points_in_flight = 4;
     const int flux = parts.surface ? (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10 : 0;
-    needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
+    // On the matrix units ptxas gets along with fewer addresses.
+    needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + (tile.on_matrix_units ? 16 : 40);
     return needs;
 }
 
