@@ -188,6 +188,8 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=3 order=4", "form=force,decomposition=jacobi"},
         {"dimension=3 order=8", ""},
         {"dimension=2 order=4", "form=layered,zones_per_block=2,layers=8"},
+        {"dimension=2 order=3", "form=streamed,passes=8"},
+        {"dimension=2 order=4", "form=streamed,passes=8,w_in=shared"},
         {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=2,min_blocks=8"},
         {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=4,derivatives=direct,min_blocks=4"},
         {"dimension=3 order=2", "form=layered,zones_per_block=1,layers=4,derivatives=direct,point_data=async,min_blocks=8"},
