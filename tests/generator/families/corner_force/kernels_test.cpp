@@ -188,8 +188,6 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=3 order=4", "form=force,decomposition=jacobi"},
         {"dimension=3 order=8", ""},
         {"dimension=2 order=4", "form=layered,zones_per_block=2,layers=8"},
-        {"dimension=2 order=3", "form=streamed,passes=8"},
-        {"dimension=2 order=4", "form=streamed,passes=8,w_in=shared"},
         {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=2,min_blocks=8"},
         {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=4,derivatives=direct,min_blocks=4"},
         {"dimension=3 order=2", "form=layered,zones_per_block=1,layers=4,derivatives=direct,point_data=async,min_blocks=8"},
@@ -201,6 +199,8 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=3 order=4 precision=f32", "form=whole,points_per_pass=2"},
         {"result=corner dimension=3 order=4", ""},
         {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},
+        {"dimension=2 order=3", "form=streamed,passes=8"},
+        {"dimension=2 order=4", "form=streamed,passes=8,w_in=shared"},
     };
     constexpr int few_bytes = 160;
     for (const int architecture : {80, 90, 100}) {
