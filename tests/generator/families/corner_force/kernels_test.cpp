@@ -199,6 +199,8 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=3 order=4 precision=f32", "form=whole,points_per_pass=2"},
         {"result=corner dimension=3 order=4", ""},
         {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},
+        {"dimension=2 order=3", "form=streamed,passes=8"},
+        {"dimension=2 order=4", "form=streamed,passes=8,w_in=shared"},
     };
     constexpr int few_bytes = 160;
     for (const int architecture : {80, 90, 100}) {
