@@ -26,7 +26,8 @@ EdgePlace edge_place(const Communicator& communicator, EdgePlace usual);
 ///   that there is a message, and waits for no device. Between processes flags in the receiver's
 ///   memory order them, where they work, and hosts speak only when messages change their lengths.
 /// - *host*: by the communicator, through page-locked memory of both hosts, or from device memory
-///   where it reaches that (GPU-aware MPI).
+///   where it reaches that (GPU-aware MPI). Usual for processes that take turns on a GPU, too (ADR
+///   0052).
 /// - *nccl*: NCCL's own ways, also between hosts, where it is asked for. Each rank needs a GPU of
 ///   its own.
 ///
