@@ -393,7 +393,7 @@ KernelSource FusedMassKernels::source_of(const Limits& limits, int components, i
     const std::string constants =
         fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
                     plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
-        // Blocks of several GPUs wait longer for each other, and memory has nothing to do meanwhile.
+        // Blocks of several GPUs wait longer for each other, and memory has nothing to do then.
         fmt::format("constexpr bool alone = {}, fetches_ahead = {};\n", alone, entry == "iterate_on_ranks");
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.

@@ -93,48 +93,48 @@ constexpr unsigned wait_value_at_least = 0;
                                                                                                  (int* value, int attribute, int device))            \
                 row(primary_context_retain, cuDevicePrimaryCtxRetain, (Context * *context, int device)) row(                                         \
                     primary_context_set_flags, cuDevicePrimaryCtxSetFlags_v2,                                                                        \
-                    (int device, unsigned int flags)) row(                                                                                           \
-                    primary_context_release, cuDevicePrimaryCtxRelease_v2,                                                                           \
-                    (int device)) row(context_get_current, cuCtxGetCurrent, (Context * *context))                                                    \
-                    row(context_push, cuCtxPushCurrent_v2, (Context * context)) row(context_pop, cuCtxPopCurrent_v2, (Context * *context)) row(      \
-                        context_synchronise, cuCtxSynchronize, ()) row(module_load_data, cuModuleLoadData, (LoadedCode * *code, const void* image))  \
-                        row(module_unload, cuModuleUnload, (LoadedCode * code)) row(                                                                 \
-                            module_get_function, cuModuleGetFunction,                                                                                \
-                            (Function * *function, LoadedCode * code, const char* name)) row(function_get_attribute, cuFuncGetAttribute,             \
-                                                                                             (int* value, int attribute, Function* function))        \
-                            row(function_set_attribute, cuFuncSetAttribute, (Function * function, int attribute, int value)) row(                    \
-                                launch_kernel, cuLaunchKernel,                                                                                       \
-                                (Function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,           \
-                                 unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream, void** arguments,      \
-                                 void** extra)) row(memory_get_info, cuMemGetInfo_v2, (std::size_t * free_bytes, std::size_t * total_bytes))         \
-                                row(memory_allocate, cuMemAlloc_v2, (DevicePointer * pointer, std::size_t bytes)) row(                               \
-                                    memory_free, cuMemFree_v2, (DevicePointer pointer))                                                              \
-                                    row(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned int flags)) row(                 \
-                                        host_free, cuMemFreeHost,                                                                                    \
-                                        (void* pointer)) row(copy_async, cuMemcpyAsync,                                                              \
-                                                             (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle * stream))       \
-                                        row(fill_async, cuMemsetD8Async,                                                                             \
-                                            (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))                         \
-                                            row(stream_synchronise, cuStreamSynchronize, (StreamHandle * stream)) row(                               \
-                                                stream_create, cuStreamCreateWithPriority,                                                           \
-                                                (StreamHandle * *stream, unsigned int flags,                                                         \
-                                                 int priority)) row(stream_destroy, cuStreamDestroy_v2, (StreamHandle * stream))                     \
-                                                row(event_create, cuEventCreate, (EventHandle * *event, unsigned int flags)) row(                    \
-                                                    event_destroy, cuEventDestroy_v2,                                                                \
-                                                    (EventHandle *                                                                                   \
-                                                     event)) row(event_record, cuEventRecord, (EventHandle * event, StreamHandle * stream))          \
-                                                    row(event_synchronise, cuEventSynchronize, (EventHandle * event)) row(                           \
-                                                        event_query, cuEventQuery,                                                                   \
-                                                        (EventHandle * event)) row(event_elapsed, cuEventElapsedTime,                                \
-                                                                                   (float* milliseconds, EventHandle* begin, EventHandle* end))      \
-                                                        row(stream_wait_event, cuStreamWaitEvent,                                                    \
-                                                            (StreamHandle * stream, EventHandle * event, unsigned int flags))                        \
-                                                            row(stream_wait_value, cuStreamWaitValue32_v2,                                           \
-                                                                (StreamHandle * stream, DevicePointer address, unsigned int value,                   \
-                                                                 unsigned int flags)) row(stream_write_value, cuStreamWriteValue32_v2,               \
+                    (int device, unsigned int flags)) row(primary_context_release, cuDevicePrimaryCtxRelease_v2, (int device))                       \
+                    row(context_get_current, cuCtxGetCurrent, (Context * *context)) row(context_push, cuCtxPushCurrent_v2, (Context * context)) row( \
+                        context_pop, cuCtxPopCurrent_v2, (Context * *context)) row(context_synchronise, cuCtxSynchronize, ())                        \
+                        row(module_load_data, cuModuleLoadData, (LoadedCode * *code, const void* image))                                             \
+                            row(module_unload, cuModuleUnload, (LoadedCode * code)) row(                                                             \
+                                module_get_function, cuModuleGetFunction,                                                                            \
+                                (Function * *function, LoadedCode * code, const char* name)) row(function_get_attribute, cuFuncGetAttribute,         \
+                                                                                                 (int* value, int attribute, Function* function))    \
+                                row(function_set_attribute, cuFuncSetAttribute, (Function * function, int attribute, int value)) row(                \
+                                    launch_kernel, cuLaunchKernel,                                                                                   \
+                                    (Function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
+                                     unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream, void** arguments,  \
+                                     void** extra)) row(memory_get_info, cuMemGetInfo_v2, (std::size_t * free_bytes, std::size_t * total_bytes))     \
+                                    row(memory_allocate, cuMemAlloc_v2, (DevicePointer * pointer, std::size_t bytes)) row(memory_free, cuMemFree_v2, \
+                                                                                                                          (DevicePointer pointer))   \
+                                        row(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned int flags)) row(             \
+                                            host_free, cuMemFreeHost,                                                                                \
+                                            (void* pointer)) row(copy_async, cuMemcpyAsync,                                                          \
+                                                                 (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle * stream))   \
+                                            row(fill_async, cuMemsetD8Async,                                                                         \
+                                                (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))                     \
+                                                row(stream_synchronise, cuStreamSynchronize, (StreamHandle * stream)) row(                           \
+                                                    stream_create, cuStreamCreateWithPriority,                                                       \
+                                                    (StreamHandle * *stream, unsigned int flags,                                                     \
+                                                     int priority)) row(stream_destroy, cuStreamDestroy_v2, (StreamHandle * stream))                 \
+                                                    row(event_create, cuEventCreate, (EventHandle * *event, unsigned int flags)) row(                \
+                                                        event_destroy, cuEventDestroy_v2,                                                            \
+                                                        (EventHandle *                                                                               \
+                                                         event)) row(event_record, cuEventRecord, (EventHandle * event, StreamHandle * stream))      \
+                                                        row(event_synchronise, cuEventSynchronize, (EventHandle * event)) row(                       \
+                                                            event_query, cuEventQuery,                                                               \
+                                                            (EventHandle * event)) row(event_elapsed, cuEventElapsedTime,                            \
+                                                                                       (float* milliseconds, EventHandle* begin, EventHandle* end))  \
+                                                            row(stream_wait_event, cuStreamWaitEvent,                                                \
+                                                                (StreamHandle * stream, EventHandle * event,                                         \
+                                                                 unsigned int flags)) row(stream_wait_value, cuStreamWaitValue32_v2,                 \
                                                                                           (StreamHandle * stream, DevicePointer address,             \
                                                                                            unsigned int value, unsigned int flags))                  \
-                                                                row(device_can_access_peer, cuDeviceCanAccessPeer, (int* can, int device, int peer)) \
+                                                                row(stream_write_value, cuStreamWriteValue32_v2,                                     \
+                                                                    (StreamHandle * stream, DevicePointer address, unsigned int value,               \
+                                                                     unsigned int flags)) row(device_can_access_peer, cuDeviceCanAccessPeer,         \
+                                                                                              (int* can, int device, int peer))                      \
                                                                     row(context_enable_peer_access, cuCtxEnablePeerAccess,                           \
                                                                         (Context * peer,                                                             \
                                                                          unsigned int flags)) row(ipc_get_memory, cuIpcGetMemHandle,                 \

@@ -258,7 +258,8 @@ struct DeviceMail::State {
 
     // Between processes with a GPU each, whether a flag that is set there is seen here. Else events
     // serve, which take longer; but where processes share a GPU, what waits for a flag keeps places
-    // on it. So they do where a host has more ranks than GPUs, between ranks on different GPUs, too.
+    // on it. So they do where a host has more ranks than GPUs, between ranks on different GPUs as
+    // well.
     void try_flags(std::span<Line* const> of) {
         std::vector<std::int32_t> own(of.size(), 1), others(of.size(), 1);
         // What both ends of a line can do.

@@ -312,11 +312,11 @@ TEST(SlowCapturedTolerance, IsTheFamilysOwnForItsOwnData) {
         capture.problem = problem.key();
         capture.file = folder.path() / "capture.json";
         for (std::size_t i = 0; i < specs.size(); ++i) {
-            const HostArray& array = own.arrays[i];
-            capture.arrays.push_back({specs[i].name, specs[i].access, array.bytes(), ""});
+            const std::int64_t bytes = bytes_of(specs[i], problem.precision());
+            capture.arrays.push_back({specs[i].name, specs[i].access, bytes, ""});
             if (specs[i].access != Access::out)
                 capture.arrays.back().sha256 =
-                    keep_data(folder.path(), {static_cast<const char*>(array.data()), static_cast<std::size_t>(array.bytes())});
+                    keep_data(folder.path(), {static_cast<const char*>(own.arrays[i].data()), static_cast<std::size_t>(bytes)});
         }
         const Workload captured = replaying(family, capture).workload(problem, seed + 1);
         // Twice as much is allowed because the largest of the changes varies from draw to draw,
