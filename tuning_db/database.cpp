@@ -37,8 +37,8 @@ Hybrid turned(const Record& record) {
     return {record.device, record.config, 1 - of.share, of.granularity, of.partner_cost, of.own_cost, of.partner_seconds, of.own_seconds};
 }
 
-// The problems that differ from this one in their arithmetic alone. A configuration that is a member
-// of both spaces is the same kernel, such as a strict one that serves where less is asked for.
+// The problems that differ from this one in their arithmetic alone. A configuration that is a
+// member of both spaces is the same kernel, such as a strict one that serves where less is asked.
 std::vector<Problem> of_other_arithmetic(const Family& family, const Problem& problem) {
     std::vector<Problem> others;
     for (const ProblemParameter& parameter : family.parameters) {

@@ -41,14 +41,15 @@ constexpr const char* body = R"cpp(
             real below[values], above[values];
             for (int v = 0; v < values; ++v) {
                 const int k = begin + v;
+                if (k >= end || k >= d) break;
                 below[v] = above[v] = 0;
-                if (k >= end || k >= d || (face != 0 && k == 0)) continue;
+                if (face != 0 && k == 0) continue;
                 if (low_sign != 0) below[v] = (real)low_sign * at[k * s];
                 if (high_sign != 0) above[v] = (real)high_sign * at[(n - k - 1 + face) * s];
             }
             for (int v = 0; v < values; ++v) {
                 const int k = begin + v;
-                if (k >= end || k >= d) continue;
+                if (k >= end || k >= d) break;
                 const bool wall = face != 0 && k == 0;
                 if (wall ? low_sign == -1 : low_sign != 0) at[(face - 1 - k) * s] = below[v];
                 if (wall ? high_sign == -1 : high_sign != 0) at[(n + k) * s] = above[v];

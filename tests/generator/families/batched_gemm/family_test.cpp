@@ -174,6 +174,8 @@ TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {
     EXPECT_EQ(safe("m=2 n=141 k=304").word("form"), "mma") << "a long B each";
     EXPECT_EQ(safe("m=100 n=83 k=2").word("epilogue"), "shared") << "C is most of the traffic";
     EXPECT_EQ(safe("m=100 n=83 k=40").word("epilogue"), "direct");
+    EXPECT_EQ(safe("b=shared m=64 n=1 k=168").integer("stages"), 4) << "memory would wait";
+    EXPECT_EQ(safe("b=shared m=333 n=1 k=388").integer("stages"), 1) << "smaller blocks";
     for (const char* padded : {"b=shared m=12 n=474 k=100", "b=shared m=1 n=300 k=303", "b=shared m=82 n=83 k=484"})
         EXPECT_EQ(safe(padded).word("tiling"), "rows") << padded;
     EXPECT_EQ(safe("b=shared m=128 n=83 k=484").word("tiling"), "matrices") << "no row is padding";
