@@ -1,6 +1,6 @@
 // corner_force: products, Q3-Q2 in 2D, f64
 // hone emit corner_force result=products dimension=2 order=3 precision=f64 zones=10000 --target cuda --config
-//     form=streamed,warps_per_block=4,passes=4,unrolled_pairs=1,w_in=registers,min_blocks=1
+//     form=streamed,warps_per_block=1,passes=4,unrolled_pairs=1,w_in=registers,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 12936 operations sum-factorised, 2624 bytes (compulsory); this form executes 12936 operations
 using real = double;
@@ -14,7 +14,7 @@ constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread s
 constexpr int splits = 1;  // threads that share a column of points
 constexpr int together = 2;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
-constexpr int threads_per_block = 128, blocks_per_multiprocessor = 1, passes = 4, unrolled_pairs = 1, zone_pitch = 118;
+constexpr int threads_per_block = 32, blocks_per_multiprocessor = 1, passes = 4, unrolled_pairs = 1, zone_pitch = 118;
 constexpr int warps_per_block = threads_per_block / 32, fields = 3 * dimension;
 constexpr int lines = points_along, zones_per_warp = 32 / lines, zones_per_pass = warps_per_block * zones_per_warp;
 // Words of a line at its points, and of what it gives to the nodes; distances are such that lanes read different banks.
