@@ -81,7 +81,7 @@ void declare_waves(CLI::App& app, Options& options) {
                    "pressure; or auto: step or sweeps, what is faster by the records in --db")
         ->capture_default_str()
         ->check(CLI::IsMember({"step", "in_place", "sweeps", "auto"}));
-    app.add_option("--levels", options.levels, "time steps of one pass over memory, in 2D; auto: the fastest by the records in --db")
+    app.add_option("--levels", options.levels, "time steps of one pass over memory; auto: the fastest by the records in --db")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "1", "2", "3", "4"}));
     app.add_option("--exchange-every", options.waves.exchange_every,
@@ -178,7 +178,7 @@ bool report_reflection(hone::Backend& backend, hone::KernelLibrary& library, con
 }
 
 // What to tune: of --kernels auto and --levels auto all that may turn out to be the fastest.
-std::vector<hone::Problem> problems_to_tune(const Model& model, const Options& options) {
+std::vector<hone::Problem> problems_to_tune(const hone::Backend& backend, const Model& model, const Options& options) {
     WaveSettings waves = options.waves;
     std::vector<hone::Problem> problems;
     if (options.waves.kernels == "auto") {
@@ -188,8 +188,10 @@ std::vector<hone::Problem> problems_to_tune(const Model& model, const Options& o
     }
     for (const hone::Problem& problem : WaveSolver::problems(model, waves)) problems.push_back(problem);
     if (options.levels == "auto")
-        for (waves.levels = 2; waves.levels <= most_levels(model, waves); ++waves.levels)
-            problems.push_back(WaveSolver::problems(model, waves).front());
+        for (waves.levels = 2; waves.levels <= most_levels(model, waves); ++waves.levels) {
+            const hone::Problem pass = WaveSolver::problems(model, waves).front();
+            if (can_run(backend, pass)) problems.push_back(pass);
+        }
     return problems;
 }
 
@@ -334,8 +336,8 @@ int run(Options options, Communicator& ranks) {
     if (options.tune > 0) {
         expect_one_rank("--tune", ranks);
         hone::DiskCache cache(hone::DiskCache::default_folder());
-        tune_first(*hone::make_backend(device, cache), problems_to_tune(model, options), hone::own_records(options.records), options.tune,
-                   tell_tuned);
+        const auto backend = hone::make_backend(device, cache);
+        tune_first(*backend, problems_to_tune(*backend, model, options), hone::own_records(options.records), options.tune, tell_tuned);
     }
     hone::Session session(device, session_settings(options.records, ranks));
     if (options.waves.kernels == "auto") options.waves.kernels = chosen_kernels(session.database(), session.backend(), model, options.waves, ranks);

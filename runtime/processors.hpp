@@ -39,8 +39,8 @@ Processors decide_processors(const ProcessorFacts& facts);
 const Processors& processors();
 
 /// Whether host threads of this process sleep while they wait for a GPU, in place of polling: as
-/// HONE_WAIT says (`sleep`, `poll`; Error for other words), else where the launcher has started more
-/// processes on this host than it has processors (mpirun, or srun with --ntasks-per-node).
+/// HONE_WAIT says (`sleep`, `poll`; Error for other words), else where the launcher has started
+/// more processes on this host than it has processors (mpirun, or srun with --ntasks-per-node).
 bool waits_asleep();
 
 /// "0-3,8".

@@ -24,7 +24,7 @@ using State = SessionStep::State;
 
 // Unix time of a file's last change.
 double last_written(const fs::path& file) {
-    return unix_seconds() - std::chrono::duration<double>(fs::file_time_type::clock::now() - fs::last_write_time(file)).count();
+    return std::chrono::duration<double>(std::chrono::file_clock::to_sys(fs::last_write_time(file)).time_since_epoch()).count();
 }
 
 ProgressState progress_at(const SessionText& session, std::size_t place, const fs::path& folder, const Families& families, bool going) {

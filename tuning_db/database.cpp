@@ -37,26 +37,30 @@ Hybrid turned(const Record& record) {
     return {record.device, record.config, 1 - of.share, of.granularity, of.partner_cost, of.own_cost, of.partner_seconds, of.own_seconds};
 }
 
-// A problem that leaves its arithmetic some freedom, without that: kernels of the second answer the
-// first, too.
-std::optional<Problem> strict_problem(const Problem& problem) {
-    std::vector<Assignment> values = problem.parameters();
-    const Value strict("strict");
-    for (Assignment& value : values) {
-        if (value.name != "arithmetic" || value.value == strict) continue;
-        value.value = strict;
-        return Problem(problem.family(), std::move(values), problem.extents());
+// The problems that differ from this one in their arithmetic alone. A configuration that is a
+// member of both spaces is the same kernel, such as a strict one that serves where less is asked.
+std::vector<Problem> of_other_arithmetic(const Family& family, const Problem& problem) {
+    std::vector<Problem> others;
+    for (const ProblemParameter& parameter : family.parameters) {
+        if (parameter.name != "arithmetic") continue;
+        for (const std::string& word : parameter.words) {
+            if (word == problem.word(parameter.name)) continue;
+            std::vector<Assignment> values = problem.parameters();
+            for (Assignment& value : values)
+                if (value.name == parameter.name) value.value = word;
+            others.emplace_back(problem.family(), std::move(values), problem.extents());
+        }
     }
-    return std::nullopt;
+    return others;
 }
 
-// Of two answers to a problem, that of the strict one and its own. Equally good grades go by times,
-// which disturbed measurements do not tell.
-bool answers_better(const Match& strict, const Match& own) {
-    if (strict.grade != own.grade) return strict.grade < own.grade;
-    if (!strict.record || !own.record || !strict.record->disturbed.empty()) return false;
+// Whether what was found for another arithmetic answers better than a problem's own. Equally good
+// grades go by times, which disturbed measurements do not tell.
+bool answers_better(const Match& other, const Match& own) {
+    if (other.grade != own.grade) return other.grade < own.grade;
+    if (!other.record->disturbed.empty()) return false;
     const auto seconds_per_update = [](const Record& record) { return record.step.median / std::max(record.counts.updates, 1.0); };
-    return seconds_per_update(*strict.record) < seconds_per_update(*own.record);
+    return seconds_per_update(*other.record) < seconds_per_update(*own.record);
 }
 
 }  // namespace
@@ -194,18 +198,19 @@ Match Database::match(Grade grade, Config config, std::size_t index, const Devic
 }
 
 Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
-    const SearchSpace space = families_->of(problem).space(problem, limits);
-    const auto of_itself = [&]() -> Match {
+    const Family& family = families_->of(problem);
+    const SearchSpace space = family.space(problem, limits);
+    const auto recorded = [&](const Problem& about) -> std::optional<Match> {
         // The common case needs no list of candidates.
-        const std::string about = subject(problem, device, "");
+        const std::string key = subject(about, device, "");
         for (const auto& by_subject : known_.by_subject) {
-            const auto own = by_subject.find(about);
+            const auto own = by_subject.find(key);
             if (own == by_subject.end() || !may_answer(known_.records[own->second], device) || !known_.records[own->second].disturbed.empty())
                 continue;
             Config config = space.completed(known_.records[own->second].config);
             if (!space.check(config)) return match(Grade::exact, std::move(config), own->second, device);
         }
-        std::vector<Candidate> queue = candidates(problem, device);
+        std::vector<Candidate> queue = candidates(about, device);
         // A heap, because the first few decide, however many there are.
         const auto later = [](const Candidate& a, const Candidate& b) { return b < a; };
         std::make_heap(queue.begin(), queue.end(), later);
@@ -216,19 +221,20 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
             std::pop_heap(queue.begin(), queue.end(), later);
             queue.pop_back();
         }
-        std::vector<Neighbour> near = neighbours(problem, device);
-        std::erase_if(
-            near, [&](const Neighbour& n) { return !may_answer(*n.record, device) || instruction_set(n.record->device) != instruction_set(device); });
-        if (auto prediction = predict(*families_, problem, limits, near))
-            return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
-        return {Grade::none, space.safe(), std::nullopt, {}, {}, {}};
+        return std::nullopt;
     };
-    Match found = of_itself();
-    if (const std::optional<Problem> strict = strict_problem(problem)) {
-        Match other = best(*strict, device, limits);
-        if (answers_better(other, found) && !space.check(other.config)) return other;
+    std::optional<Match> found = recorded(problem);
+    for (const Problem& about : of_other_arithmetic(family, problem)) {
+        std::optional<Match> other = recorded(about);
+        if (other && (!found || answers_better(*other, *found))) found = std::move(other);
     }
-    return found;
+    if (found) return *std::move(found);
+    std::vector<Neighbour> near = neighbours(problem, device);
+    std::erase_if(near,
+                  [&](const Neighbour& n) { return !may_answer(*n.record, device) || instruction_set(n.record->device) != instruction_set(device); });
+    if (auto prediction = predict(*families_, problem, limits, near))
+        return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
+    return {Grade::none, space.safe(), std::nullopt, {}, {}, {}};
 }
 
 std::vector<Neighbour> Database::neighbours(const Problem& problem, const DeviceFingerprint& device) const {

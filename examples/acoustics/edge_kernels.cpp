@@ -11,11 +11,15 @@
 namespace hone::examples::seismic {
 namespace {
 
+constexpr int values_of_item = 8;  // `values` of the kernel
+
 // Entries have the same pointers, as all that hone's backends load: a field, places in it, and
 // words.
 constexpr const char* body = R"cpp(
+    constexpr int values = 8;
+
     // Item after item of each plan: values beyond both ends of an axis. `low` and `high` say how they continue there: 1 even, -1 odd, 0 not at all.
-    // A plan of depth 0 has receivers, which hear a step.
+    // A plan of depth 0 has receivers, which hear a step. Along the fastest axis an item is a value, else some of a line, which share its place.
     KERNEL mirror(real*, const long long* plans, real*, int first, int last, int step) {
         enum { field, items, cells, stride, across, across_stride, lines, others_stride, depth, low, high, on_faces, plan_words };
         enum { places = cells, traces = stride };
@@ -28,18 +32,27 @@ constexpr const char* body = R"cpp(
                 continue;
             }
             // Neighbouring items lie side by side in memory.
-            const bool along = plan[stride] == 1;
-            const int line = along ? i / (int)plan[depth] : i % (int)plan[lines], k = along ? i % (int)plan[depth] : i / (int)plan[lines];
-            real* const at = (real*)plan[field] + (line % (int)plan[across]) * plan[across_stride] + (line / (int)plan[across]) * plan[others_stride];
             const long long s = plan[stride], n = plan[cells];
-            // The cell that lies as far inside as this one outside; on faces, the wall itself comes first.
-            if (plan[on_faces] != 0 && k == 0) {
-                if (plan[low] == -1) at[0] = 0;
-                if (plan[high] == -1) at[n * s] = 0;
-            } else {
-                const long long outside = plan[on_faces] != 0 ? -k : -1 - k, high_inside = plan[on_faces] != 0 ? n - k : n - 1 - k;
-                if (plan[low] != 0) at[outside * s] = (real)plan[low] * at[k * s];
-                if (plan[high] != 0) at[(n + k) * s] = (real)plan[high] * at[high_inside * s];
+            const int d = (int)plan[depth], l = (int)plan[lines], width = (int)plan[across], low_sign = (int)plan[low], high_sign = (int)plan[high];
+            const int line = s == 1 ? i / d : i % l, begin = s == 1 ? i % d : i / l * values, end = s == 1 ? begin + 1 : begin + values;
+            real* const at = (real*)plan[field] + (line % width) * plan[across_stride] + (line / width) * plan[others_stride];
+            // The cell that lies as far inside as one outside; on faces, the wall itself comes first.
+            const int face = plan[on_faces] != 0 ? 1 : 0;
+            real below[values], above[values];
+            for (int v = 0; v < values; ++v) {
+                const int k = begin + v;
+                if (k >= end || k >= d) break;
+                below[v] = above[v] = 0;
+                if (face != 0 && k == 0) continue;
+                if (low_sign != 0) below[v] = (real)low_sign * at[k * s];
+                if (high_sign != 0) above[v] = (real)high_sign * at[(n - k - 1 + face) * s];
+            }
+            for (int v = 0; v < values; ++v) {
+                const int k = begin + v;
+                if (k >= end || k >= d) break;
+                const bool wall = face != 0 && k == 0;
+                if (wall ? low_sign == -1 : low_sign != 0) at[(face - 1 - k) * s] = below[v];
+                if (wall ? high_sign == -1 : high_sign != 0) at[(n + k) * s] = above[v];
             }
         }
     }
@@ -89,9 +102,10 @@ EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mi
     std::int64_t items = 0;
     for (const Mirror& plan : all) {
         const std::int64_t lines = std::int64_t{plan.across} * plan.others;
-        items += lines * plan.depth;
-        words.insert(words.end(), {address(plan.first), lines * plan.depth, plan.cells, plan.stride, plan.across, plan.across_stride, lines,
-                                   plan.others_stride, plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
+        const std::int64_t own = lines * (plan.stride == 1 ? plan.depth : ((plan.depth + values_of_item - 1) / values_of_item));
+        items += own;
+        words.insert(words.end(), {address(plan.first), own, plan.cells, plan.stride, plan.across, plan.across_stride, lines, plan.others_stride,
+                                   plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
     }
     if (receivers.count > 0) {
         items += receivers.count;

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "examples/acoustics/wave_grid.hpp"
+#include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace hone::examples::seismic {
 namespace {
@@ -39,11 +41,20 @@ std::vector<Rows> rows_beside(int levels, int reach, int rows, int source, const
 
 int most_levels(const Model& model, const WaveSettings& settings) {
     constexpr int most = 4, most_rows = 16;  // what the family offers
-    if (model.dimension != 2 || settings.kernels != "step") return 1;
+    if (settings.kernels != "step") return 1;
     const int by_order = std::min(most, most_rows / (settings.order / 2));
     // What is mirrored lies between the walls.
-    const int by_size = (std::min(model.cells[0], model.cells[1]) - 1) / (settings.order - 1);
+    const int by_size = (*std::min_element(model.cells.begin(), model.cells.begin() + model.dimension) - 1) / (settings.order - 1);
     return std::clamp(by_size, 1, by_order);
+}
+
+bool can_run(const Backend& backend, const Problem& problem) {
+    try {
+        built_in_families().find(problem.family()).space(problem, backend.device().limits);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 int fastest_levels(const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings, const Survey& survey) {
@@ -51,7 +62,8 @@ int fastest_levels(const Database& database, const Backend& backend, const Model
     const auto cost_of = [&](int levels) {
         WaveSettings with = settings;
         with.levels = levels;
-        return seconds_per_cell(database, backend, WaveGrid::problem(model, with, "step"));
+        const Problem problem = WaveGrid::problem(model, with, "step");
+        return can_run(backend, problem) ? seconds_per_cell(database, backend, problem) : std::nullopt;
     };
     int fastest = 1;
     const int most = most_levels(model, settings);

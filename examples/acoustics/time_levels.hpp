@@ -23,9 +23,12 @@ struct Rows {
 /// `source` and `receivers` are rows of a grid of `rows`.
 std::vector<Rows> rows_beside(int levels, int reach, int rows, int source, const std::vector<int>& receivers);
 
-/// The most time steps that one pass may have here: 1 in 3D, for sweeps, and for grids and orders
-/// that do not allow more.
+/// The most time steps that one pass may have: 1 for sweeps, and for grids and orders that do not
+/// allow more.
 int most_levels(const Model& model, const WaveSettings& settings);
+
+/// Whether there are kernels of a problem for a device: not of every pass in 3D for GPUs.
+bool can_run(const Backend& backend, const Problem& problem);
 
 /// How many time steps of one pass are the fastest by what a database knows of this device, with
 /// the rows computed beside; 1 where it does not know both.

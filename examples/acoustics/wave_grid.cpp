@@ -43,11 +43,19 @@ void check(const Model& model, const WaveSettings& settings) {
     }
     if (settings.levels < 1 || settings.levels > most_levels(model, settings))
         throw Error("time steps of one pass", std::to_string(settings.levels),
-                    fmt::format("{} can be: in 2D, with kernels=step, by order and size", most_levels(model, settings)));
+                    fmt::format("{} can be: with kernels=step, by order and size", most_levels(model, settings)));
     if (settings.layer < 0) throw Error("absorbing layer", fmt::format("{} cells", settings.layer), "give it 0 or more");
 }
 
-std::string problem_text(const Model& model, const WaveSettings& settings, const std::string& kernel, const CellRange& layers) {
+// Planes of a pass have more ghosts around them than those of a single step, which takes the rest
+// for rows of its own. What it writes there is mirrored anew before anybody reads it.
+std::int64_t rows_more(const acoustics::Grid& pass) {
+    return pass.dimension == 2 ? 0 : 2 * (pass.ghost() - 2 * pass.half);
+}
+
+// `more_rows`: along y, in 3D.
+std::string problem_text(const Model& model, const WaveSettings& settings, const std::string& kernel, const CellRange& layers,
+                         std::int64_t more_rows = 0) {
     check(model, settings);
     std::string text =
         fmt::format("acoustics_staggered kernel={} dimension={} order={} precision={}", kernel, model.dimension, settings.order, settings.precision);
@@ -55,7 +63,8 @@ std::string problem_text(const Model& model, const WaveSettings& settings, const
     if (kernel == "step" && settings.kernels == "in_place") text += " update=in_place";
     if (kernel == "step" && settings.levels > 1) text += fmt::format(" levels={}", settings.levels);
     for (int axis = 0; axis < model.dimension; ++axis)
-        text += fmt::format(" n{}={}", "xyz"[axis], axis == model.depth_axis() ? layers.cells() : cells_along(model, settings, axis));
+        text += fmt::format(" n{}={}", "xyz"[axis],
+                            axis == model.depth_axis() ? layers.cells() : cells_along(model, settings, axis) + (axis == 1 ? more_rows : 0));
     return text;
 }
 
@@ -103,8 +112,8 @@ WaveGrid::WaveGrid(const Model& model, const WaveSettings& settings, const CellR
 Problem WaveGrid::single_step(const Model& model, const WaveSettings& settings, const CellRange& layers) {
     WaveSettings single = settings;
     single.levels = 1;
-    const std::int64_t pitch = acoustics::Grid(problem(model, settings, "step", layers)).pitch;
-    return built_in_families().parse_problem(problem_text(model, single, "step", layers) + fmt::format(" pitch={}", pitch));
+    const acoustics::Grid pass(problem(model, settings, "step", layers));
+    return built_in_families().parse_problem(problem_text(model, single, "step", layers, rows_more(pass)) + fmt::format(" pitch={}", pass.pitch));
 }
 
 int WaveGrid::all_cells(int axis) const {
@@ -118,7 +127,7 @@ bool WaveGrid::has_wall(int axis, int end) const {
 
 std::int64_t WaveGrid::single_start() const {
     const acoustics::Grid single(single_step(model_, settings_, layers_));
-    return grid_.position(0, 0, 0) - single.position(0, 0, 0);
+    return grid_.position(0, -rows_more(grid_) / 2, 0) - single.position(0, 0, 0);
 }
 
 std::int64_t WaveGrid::single_start_x() const {
@@ -128,7 +137,7 @@ std::int64_t WaveGrid::single_start_x() const {
 std::vector<Rows> WaveGrid::rows_beside(int levels, const Survey& survey) const {
     std::vector<int> receivers;
     for (const Cell& cell : survey.receivers) receivers.push_back(layer_of(cell));
-    return seismic::rows_beside(levels, grid_.reach(), all_cells(1), layer_of(survey.source), receivers);
+    return seismic::rows_beside(levels, grid_.reach(), all_cells(model_.depth_axis()), layer_of(survey.source), receivers);
 }
 
 bool WaveGrid::absorbs() const {
@@ -162,7 +171,7 @@ std::size_t WaveGrid::model_cell(const Cell& cell) const {
 template <typename Visit>
 void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
     const auto extension = static_cast<int>(grid_.extension());
-    std::array<int, 3> more{extension, extension, 0};
+    std::array<int, 3> more{extension, extension, grid_.dimension == 3 ? extension : 0};
     if (axis >= 0) more[index(axis)] += beyond;
     const int in_plane = cells(1) + 2 * more[1], rows = in_plane * (cells(2) + 2 * more[2]);
 #pragma omp parallel for schedule(static)

@@ -118,7 +118,7 @@ struct WaveSolver::State {
             upload(std::string("b") + axes[axis], grid.buoyancy(axis));
             if (grid.absorbs()) upload(std::string("damping_") + axes[axis], grid.damping(axis, grid.grid().ghost()));
         }
-        if (grid.absorbs() && passes()) upload("single_damping_y", grid.damping(1, settings.order));
+        if (grid.absorbs() && passes()) upload("single_damping", grid.damping(model.depth_axis(), settings.order));
         if (passes()) beside = grid.rows_beside(settings.levels, survey);
         set_up_survey();
         bind(library);
@@ -203,7 +203,8 @@ struct WaveSolver::State {
     // pass without what that needs around the cells.
     void* start(const std::string& name, const std::string& array, bool single) const {
         if (!single || !passes()) return data(name);
-        if (array == "damping_y") return data("single_damping_y");
+        if (array == std::string("damping_") + axes[model.depth_axis()]) return data("single_damping");
+        if (array == "damping_y") return data(name);  // in 3D, where a single step's rows are as many
         const std::int64_t words = array == "damping_x" ? grid.single_start_x() : grid.single_start();
         return static_cast<char*>(data(name)) + words * bytes_per_word(precision);
     }
@@ -242,14 +243,16 @@ struct WaveSolver::State {
         };
         if (at(0) == 0 && at(1) == 0) return;
         const int first = axis == 0 ? 1 : 0, second = axis == 2 ? 1 : 2;
-        // A pass needs corners: beyond the walls of y what lies beyond those of x, too.
-        const int around = passes() && axis == 1 ? depth : 0;
-        all.push_back({.first = static_cast<char*>(first_cell(field)) - around * bytes_per_word(precision),
+        // A pass needs corners: beyond the walls of y what lies beyond those of x, too, and beyond
+        // those of z both.
+        const int around = passes() && axis >= 1 ? depth : 0, around_others = passes() && axis == 2 ? depth : 0;
+        const std::int64_t before = around * grid.stride(first) + around_others * grid.stride(second);
+        all.push_back({.first = static_cast<char*>(first_cell(field)) - before * bytes_per_word(precision),
                        .cells = grid.cells(axis),
                        .stride = grid.stride(axis),
                        .across = grid.cells(first) + 2 * around,
                        .across_stride = grid.stride(first),
-                       .others = grid.cells(second),
+                       .others = grid.cells(second) + 2 * around_others,
                        .others_stride = model.dimension == 2 ? 0 : grid.stride(second),
                        .depth = depth,
                        .low = at(0),

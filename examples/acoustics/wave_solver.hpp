@@ -28,7 +28,7 @@ struct WaveSettings {
     int order = 8;                  ///< in space: 4, 8 or 16
     std::string precision = "f32";  ///< or f64
     std::string kernels = "step";   ///< step: one pass for pressure and velocities; in_place: it keeps no old ones; sweeps: one for each
-    int levels = 1;                 ///< time steps of one pass (2D, `step`); `fastest_levels` says which are
+    int levels = 1;                 ///< time steps of one pass (`step`); `fastest_levels` says which are
     std::array<std::array<Wall, 2>, 3> walls = {};  ///< of each axis, where it begins and ends
     int layer = 30;                                 ///< width of the absorbing layer, cells
     double courant = 0.9;                           ///< time step as a part of the stability limit

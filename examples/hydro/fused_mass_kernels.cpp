@@ -90,6 +90,13 @@ constexpr const char* meetings = R"cpp(
         }
     };
 
+    // Towards the second cache, for a load that comes later.
+    DEVICE void fetch_ahead(const void* word) {
+#ifdef __CUDA_ARCH__
+        asm volatile("prefetch.global.L2 [%0];" : : "l"(word));
+#endif
+    }
+
     DEVICE int row_of(int pass) {
         const int team = threadIdx.x / chunk_rows, lane = threadIdx.x % chunk_rows;
         return ((pass * (int)gridDim.x + (int)blockIdx.x) * teams + team) * chunk_rows + lane;
@@ -144,7 +151,14 @@ constexpr const char* halves = R"cpp(
             for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * stride + row], step.along[c] = p[(long long)c * stride + row];
         };
         Step step;
-        squares_of_all.meet([&] { load_step(row_of(first_kept), step); });
+        squares_of_all.meet([&] {
+            load_step(row_of(first_kept), step);
+            for (int k = 1; fetches_ahead && k < kept; ++k) {
+                const int row = row_of(first_kept + k);
+                for (int c = 0; c < components && row < rows; ++c)
+                    fetch_ahead(x + (long long)c * stride + row), fetch_ahead(p + (long long)c * stride + row);
+            }
+        });
         for (int c = team; c < components; c += teams) {
             double sum = 0;
 #pragma unroll 8
@@ -308,6 +322,12 @@ constexpr const char* behind_elements = R"cpp(
         Row next;
         dots.meet([&] {
             if (row_of(0) < rows) load_row(q, held, r, stride, row_of(0), next);
+            for (int pass = 1; fetches_ahead && pass < passes && pass < kept; ++pass) {
+                const int ahead_row = row_of(pass);
+                if (ahead_row >= rows) break;
+                fetch_ahead(q + ahead_row), fetch_ahead(held + ahead_row);
+                for (int c = 0; c < components; ++c) fetch_ahead(r + (long long)c * stride + ahead_row);
+            }
         });
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         constexpr int numbers = components * dot_groups, of_a_warp = (numbers + warps - 1) / warps;
@@ -373,7 +393,8 @@ KernelSource FusedMassKernels::source_of(const Limits& limits, int components, i
     const std::string constants =
         fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
                     plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
-        fmt::format("constexpr bool alone = {};\n", alone);
+        // Blocks of several GPUs wait longer for each other, and memory has nothing to do meanwhile.
+        fmt::format("constexpr bool alone = {}, fetches_ahead = {};\n", alone, entry == "iterate_on_ranks");
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.
     source.text = product == nullptr ? own + kernels

@@ -53,8 +53,8 @@ class Communicator {
     /// "one rank", "threads of one process", "MPI (Open MPI v4.1.4)", "MPI (Open MPI v5.0.2,
     /// GPU-aware)".
     virtual std::string transport() const = 0;
-    /// Whether exchanges take the memory of this rank's GPU, once the stream that writes it has been
-    /// waited for.
+    /// Whether exchanges take the memory of this rank's GPU, once the stream that writes it has
+    /// been waited for.
     virtual bool reaches_devices() const { return false; }
 
     /// Starts all messages. What is sent is not changed, and what is received is not touched, until

@@ -208,6 +208,9 @@ struct DeviceMail::State {
                             fmt::format("it expects {} bytes of rank {}, which sends {}", offer.room_in, communicator.rank(), line.room.out),
                             "sender and receiver must agree");
             line.theirs = backend.peers()->open(std::span(offer.ticket).first(static_cast<std::size_t>(offer.ticket_bytes)));
+            if (wish == MessageWay::best && takes_turns(line))
+                throw Error("processes take turns on a GPU", "who waits there for another one's event keeps the GPU for a whole turn",
+                            "start a rank for each GPU, or NVIDIA's multi-process service");
             line.by_flags = line.is_told = false;
             line.sent = line.received = 0;
         });
@@ -245,12 +248,18 @@ struct DeviceMail::State {
         });
     }
 
+    // A host has more ranks than GPUs, so that some share one.
+    bool is_crowded() const { return communicator.local_size() > backend.peers()->devices(); }
+    // Without the multi-process service only one of the processes that share a GPU is on it at a
+    // time, for milliseconds, also when all that it has there waits for another one.
+    bool takes_turns(const Line& line) const {
+        return line.theirs->is_outside() && (is_crowded() || !line.theirs->is_apart()) && !backend.device().is_shared;
+    }
+
     // Between processes with a GPU each, whether a flag that is set there is seen here. Else events
-    // serve, which take longer; but where processes take turns on one GPU, what waits for a flag
-    // spends its turn. So they do where a host has more ranks than GPUs, between ranks on different
-    // GPUs, too.
+    // serve, which take longer; but where processes share a GPU, what waits for a flag keeps places
+    // on it. So they do where a host has more ranks than GPUs, between ranks on different GPUs, too.
     void try_flags(std::span<Line* const> of) {
-        const bool crowded = backend.peers() == nullptr || communicator.local_size() > backend.peers()->devices();
         std::vector<std::int32_t> own(of.size(), 1), others(of.size(), 1);
         // What both ends of a line can do.
         const auto for_lines = [&](const auto& works) {
@@ -262,7 +271,8 @@ struct DeviceMail::State {
             swap_words<std::int32_t>(of, own, others);
         };
         for_lines([&](Line& line) {
-            if (crowded || line.by_host || !line.theirs->is_outside() || !line.theirs->is_apart() || line.theirs->flag() == nullptr) return false;
+            if (line.by_host || is_crowded() || !line.theirs->is_outside() || !line.theirs->is_apart() || line.theirs->flag() == nullptr)
+                return false;
             line.theirs->set_flag(++line.sent, stream);
             backend.synchronise(stream);
             return true;

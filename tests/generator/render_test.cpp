@@ -13,6 +13,7 @@
 
 #include "generator/error.hpp"
 #include "generator/tidy.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::render_test {
@@ -190,7 +191,7 @@ TEST(Render, BlocksPiecesAndFlagsGiveTheTextOfEveryTemplate) {
 }
 
 TEST(Render, AHoleWithoutABlockIsAnErrorWithFileAndLine) {
-    std::mt19937_64 random(std::random_device{}());
+    test::FreshRandom random;
     for (const auto& source : templates()) {
         const Flags flags = decide(source, random);
         const Holes all = fill(source);
@@ -211,7 +212,7 @@ TEST(Render, AHoleWithoutABlockIsAnErrorWithFileAndLine) {
 }
 
 TEST(Render, ABlockWithoutAHoleIsAnError) {
-    std::mt19937_64 random(std::random_device{}());
+    test::FreshRandom random;
     for (const auto& source : templates()) {
         Holes holes = fill(source);
         holes.emplace_back("no_such_hole", Block().text("x"));
@@ -220,7 +221,7 @@ TEST(Render, ABlockWithoutAHoleIsAnError) {
 }
 
 TEST(Render, AFlagThatIsMissingOrThatNothingDependsOnIsAnError) {
-    std::mt19937_64 random(std::random_device{}());
+    test::FreshRandom random;
     for (const auto& source : templates()) {
         const Flags all = decide(source, random);
         Flags more = all;

@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "generator/random_words.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::repeated_words_test {
 namespace {
@@ -23,7 +22,7 @@ TEST(RepeatedWords, AnArrayShorterThanThePeriodHasItsOwnWords) {
 }
 
 TEST(RepeatedWords, AnyPieceIsThatOfTheWholeArray) {
-    std::mt19937_64 random(std::random_device{}());
+    test::FreshRandom random;
     const std::uint64_t seed = random();
     const std::int64_t count = 3 * period + 17;
     const RepeatedWords<float> words(count, [&](std::int64_t word) { return random_word(seed, word); });

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "generator/error.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::search_space_test {
 namespace {
@@ -53,7 +53,7 @@ TEST(SearchSpace, MembersAreExactlyWhatTheConstraintsAllow) {
 // Rules that look at some of the values, in any order, or at all of them at once: whatever a walk
 // skips, each assignment has the verdict it would have if it were asked about alone.
 TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     for (int round = 0; round < 20; ++round) {
         std::vector<Tunable> tunables;
         std::vector<Assignment> safe;
@@ -79,7 +79,7 @@ TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
                                    return "this one";
                                }});
         const SearchSpace space(tunables, constraints, safe);
-        const std::int64_t first = static_cast<std::int64_t>(random()) % space.product();
+        const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(space.product()));
         std::int64_t next = first;
         space.walk(first, space.product(), [&](const SearchSpace::Run& run) {
             EXPECT_EQ(run.first, next);

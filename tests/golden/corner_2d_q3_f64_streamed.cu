@@ -1,6 +1,6 @@
 // corner_force: products, Q3-Q2 in 2D, f64
 // hone emit corner_force result=products dimension=2 order=3 precision=f64 zones=10000 --target cuda --config
-//     form=streamed,warps_per_block=4,passes=4,unrolled_pairs=1,min_blocks=1
+//     form=streamed,warps_per_block=4,passes=4,unrolled_pairs=1,w_in=registers,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 12936 operations sum-factorised, 2624 bytes (compulsory); this form executes 12936 operations
 using real = double;
@@ -21,8 +21,9 @@ constexpr int lines = points_along, zones_per_warp = 32 / lines, zones_per_pass 
 constexpr int line_words = (dimension * dimension + 1) * points_along;
 constexpr int force_numbers = dimension * dimension * nodes_along, made_numbers = force_numbers + energies_along + 1;
 constexpr int lane_pitch = 33, point_words = line_words * lane_pitch, made_words = made_numbers * lane_pitch;
-constexpr int table_words = (2 * nodes_along + energies_along) * lines,
-    warp_words = zones_per_warp * zone_pitch + point_words + made_words;
+constexpr int axis_words = (2 * nodes_along + energies_along) * lines, settings_words = 4,
+    table_words = axis_words + settings_words;
+constexpr int warp_words = zones_per_warp * zone_pitch + point_words + made_words;
 
 // What a thread computes with: a number of one zone.
 using value = real;
@@ -272,14 +273,8 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
     const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
     real* __restrict__ dt, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    // of the last axis: [basis or slope][node][line], [coefficient][line]
+    // of the last axis: [basis or slope][node][line], [coefficient][line]; settings
     real* const tables = reinterpret_cast<real*>(shared_memory);
-    for (int i = threadIdx.x; i < table_words; i += threads_per_block) {
-        const int number = i / lines, y = i % lines;
-        tables[i] = number < nodes_along ? basis_table[y][number] : number < 2 * nodes_along
-            ? slope_table[y][number - nodes_along] : bernstein_table[y][number - 2 * nodes_along];
-    }
-    __syncthreads();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const bool busy = lane < zones_per_warp * lines;  // others do what the last zone's do, and give it to nobody
     const int place = busy ? lane / lines : zones_per_warp - 1, line = lane % lines, column = place * lines + line;
@@ -289,7 +284,6 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
     real* const of_points = tables + table_words + warp * warp_words + zones_per_warp * zone_pitch;
     // [number][line]
     real* const of_lines = of_points + point_words;
-    const Settings shared_by_all{settings[0], settings[1], settings[2], settings[3]};
     const auto copy_nodes = [&](bool more, long long zone) {
         const bool there = zone < last;
         #pragma unroll
@@ -325,10 +319,20 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
     long long zone = first + (long long)blockIdx.x * (passes * zones_per_pass) + warp * zones_per_warp + place;
     copy_nodes(true, zone);
     copy_points(true, zone);
+    // Tables come while the first zones are under way.
+    for (int i = threadIdx.x; i < axis_words; i += threads_per_block) {
+        const int number = i / lines, y = i % lines;
+        tables[i] = number < nodes_along ? basis_table[y][number] : number < 2 * nodes_along
+            ? slope_table[y][number - nodes_along] : bernstein_table[y][number - 2 * nodes_along];
+    }
+    if (threadIdx.x < settings_words) tables[axis_words + threadIdx.x] = settings[threadIdx.x];
+    __syncthreads();
     #pragma unroll 1
     for (int pass = 0; pass < passes; ++pass, zone += zones_per_pass) {
         const bool present = busy && zone < last;
         const value gamma_here = gamma[zone < last ? zone : last - 1];
+        const real* const of_all = tables + axis_words;
+        const Settings shared_by_all{of_all[0], of_all[1], of_all[2], of_all[3]};
         // values and slopes along the last axis, as parts
         value across[fields][2][nodes_along], energy_across[energies_along];
         wait_for_copies<1>();
@@ -366,6 +370,7 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
             }
             to_parts(energy_across);
         }
+        const auto w_part = [&](int c, int axis, int i) { return across[2 * dimension + c][axis][i]; };
         // The next zone's nodes are under way while this one's points are computed.
         __syncwarp();
         copy_nodes(pass + 1 < passes, zone + zones_per_pass);
@@ -397,11 +402,13 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
             }
             #pragma unroll
             for (int c = 0; c < dimension; ++c) {
-                value one, other;
-                at_pair(slope_table, q, across[2 * dimension + c][0], one, other);
+                value of_w[2][nodes_along], one, other;
+                #pragma unroll
+                for (int i = 0; i < nodes_along; ++i) of_w[0][i] = w_part(c, 0, i), of_w[1][i] = w_part(c, 1, i);
+                at_pair(slope_table, q, of_w[0], one, other);
                 power[0] += made[0][c][0] * one;
                 power[1] += made[1][c][0] * other;
-                at_pair(basis_table, q, across[2 * dimension + c][1], one, other);
+                at_pair(basis_table, q, of_w[1], one, other);
                 power[0] += made[0][c][1] * one;
                 power[1] += made[1][c][1] * other;
                 from_pair(slope_table, q, made[0][c][0], made[1][c][0], back[0][c]);
@@ -426,10 +433,13 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
         for (int j = 0; j < energies_along; ++j) of_lines[(force_numbers + j) * lane_pitch + lane] = work_back[j];
         of_lines[(made_numbers - 1) * lane_pitch + lane] = rate;
         __syncwarp();
+        constexpr int all_columns = dimension * nodes_along + energies_along;
         const real* const lines_here = of_lines + place * lines;
         const auto number_at = [&](int number) { return [=](int y) { return lines_here[number * lane_pitch + y]; }; };
-        #pragma unroll 1
-        for (int item = line; item < dimension * nodes_along + energies_along; item += lines) {
+        #pragma unroll
+        for (int round = 0; round < (all_columns + lines - 1) / lines; ++round) {
+            const int item = round * lines + line;
+            if (item >= all_columns) break;
             if (item < dimension * nodes_along) {
                 value sum[nodes_along];
                 from_points(basis_table, number_at(item), [&](int j, value of) { sum[j] = of; });
@@ -449,7 +459,7 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
         if (line == 0 && present) {
             #pragma unroll
             for (int y = 1; y < lines; ++y) rate = larger(rate, lines_here[(made_numbers - 1) * lane_pitch + y]);
-            const value bounded = smaller(shared_by_all.cfl / rate, largest);
+            const value bounded = smaller(shared_by_all.cfl * reciprocal(rate), largest);
             dt[zone] = rate > 0 ? (rate < largest ? bounded : value(0)) : value(largest);
         }
     }

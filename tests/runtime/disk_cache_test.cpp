@@ -15,6 +15,7 @@
 
 #include "generator/error.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::disk_cache_test {
@@ -59,9 +60,10 @@ std::int64_t size_of(const fs::path& folder) {
 }
 
 TEST(DiskCache, GivesBackWhatWasWritten) {
+    test::FreshRandom random;
     const TemporaryFolder folder;
     const DiskCache cache(folder.path() / "cache");
-    for (const auto& contents : {std::string(), std::string("text"), std::string("\0\n\0", 3), random_bytes(100'000, std::random_device{}())}) {
+    for (const auto& contents : {std::string(), std::string("text"), std::string("\0\n\0", 3), random_bytes(100'000, random())}) {
         const std::string key = "key of " + std::to_string(contents.size());
         EXPECT_EQ(cache.read(key), std::nullopt);
         EXPECT_TRUE(cache.write(key, contents));
@@ -146,9 +148,10 @@ TEST(DiskCache, EveryFlippedByteIsNoticedAndTheEntryDeleted) {
 }
 
 TEST(DiskCache, EveryTruncationAndAnyExtensionIsNoticed) {
+    test::FreshRandom random;
     const TemporaryFolder folder;
     const DiskCache cache(folder.path() / "cache");
-    ASSERT_TRUE(cache.write("key", random_bytes(50, std::random_device{}())));
+    ASSERT_TRUE(cache.write("key", random_bytes(50, random())));
     const std::string whole = bytes_of(cache.path("key"));
     for (std::size_t length = 0; length < whole.size(); ++length) {
         overwrite(cache.path("key"), whole.substr(0, length));
@@ -234,7 +237,7 @@ TEST(DiskCache, StaysBoundedHoweverMuchIsWritten) {
     const TemporaryFolder folder;
     constexpr std::int64_t bound = 50'000;
     const DiskCache cache(folder.path() / "cache", bound);
-    std::mt19937_64 random(std::random_device{}());
+    test::FreshRandom random;
     for (int i = 0; i < 120; ++i) {
         ASSERT_TRUE(cache.write(std::to_string(i), std::string(random() % 3000, 'c')));
         ASSERT_LE(size_of(cache.folder()), bound) << i;

@@ -4,11 +4,11 @@
 
 #include <cstring>
 #include <functional>
-#include <random>
 #include <stdexcept>
 #include <vector>
 
 #include "generator/host_memory.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::uploader_test {
 namespace {
@@ -53,8 +53,7 @@ class LateDevice : public Backend {
     std::vector<std::function<void()>> queue_;
 };
 
-std::vector<unsigned char> random_bytes(std::int64_t count) {
-    std::mt19937_64 random(std::random_device{}());
+std::vector<unsigned char> random_bytes(std::int64_t count, test::FreshRandom& random) {
     std::vector<unsigned char> bytes(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(random());
     return bytes;
@@ -63,11 +62,12 @@ std::vector<unsigned char> random_bytes(std::int64_t count) {
 // Buffers that are filled again before they were fetched, pieces left out and pieces at wrong
 // places all show.
 TEST(Uploader, EveryByteArrivesHoweverLateTheDeviceFetchesIt) {
+    test::FreshRandom random;
     LateDevice device(Target::cuda);
     Uploader uploader(device);
     constexpr std::int64_t part = Uploader::buffer_bytes;
     for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, part - 1, part, part + 1, 3 * part + 12345}) {
-        const auto host = random_bytes(count);
+        const auto host = random_bytes(count, random);
         std::vector<unsigned char> arrived(host.size());
         device.copies = 0;
         uploader.upload(arrived.data(), host.data(), count);
@@ -78,9 +78,10 @@ TEST(Uploader, EveryByteArrivesHoweverLateTheDeviceFetchesIt) {
 }
 
 TEST(Uploader, OnTheProcessorIsOneCopy) {
+    test::FreshRandom random;
     LateDevice device(Target::cpu);
     Uploader uploader(device);
-    const auto host = random_bytes(2 * Uploader::buffer_bytes);
+    const auto host = random_bytes(2 * Uploader::buffer_bytes, random);
     std::vector<unsigned char> arrived(host.size());
     uploader.upload(arrived.data(), host.data(), static_cast<std::int64_t>(host.size()));
     EXPECT_EQ(device.copies, 1);

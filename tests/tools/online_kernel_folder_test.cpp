@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <random>
 #include <thread>
 
 #include "runtime/kernel_folder/kernel_folder.hpp"
 #include "runtime/library.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/hone_process.hpp"
@@ -25,7 +25,8 @@ TEST(SlowOnlineKernelFolder, FindsBetterConfigurationsAndEveryStepIsRight) {
     const auto backend = make_backend("cpu", cache);
     if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     const Problem problem = families.parse_problem("jacobi precision=f64 size=301");
-    const Workload data = kernel.family().workload(problem, std::random_device{}());
+    test::FreshRandom random;
+    const Workload data = kernel.family().workload(problem, random());
     const std::vector<HostArray>& expected = data.expected;
     HostArray u = data.arrays[0].copy(), f = data.arrays[1].copy(), next = data.arrays[2].copy();
     std::vector<std::string> warnings;

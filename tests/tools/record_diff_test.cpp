@@ -9,6 +9,7 @@
 
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/json.hpp"
@@ -52,7 +53,7 @@ TEST(RecordDiff, DifferencesBeyondNoiseAreFasterOrSlowerWhereTheyAreCertain) {
 // Half widths of 95 % intervals are 1.96 deviations of the logarithm; a difference of z combined
 // deviations is certain to Phi(z).
 TEST(RecordDiff, ConfidenceIsThatOfTwoNormalDistributions) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     std::uniform_real_distribution<double> width(0.01, 0.05);
     for (const auto& [steps, expected] : std::vector<std::pair<double, double>>{{0, 0.5}, {1, 0.841345}, {1.644854, 0.95}, {-1.959964, 0.975}}) {
         const double a = width(random);

@@ -8,6 +8,7 @@
 
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
@@ -107,7 +108,7 @@ TEST(RecordList, FamiliesAreDividedWhereTimeCeilingAndGainWouldNotFit) {
 TEST(RecordList, OfShippedRecordsNoLineIsWiderThanTheTerminalAndNoProblemIsLost) {
     const Database shipped = Database::load(test::source_path("tuning_db/records"), built_in_families());
     std::vector<Record> some;
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     std::sample(shipped.records().begin(), shipped.records().end(), std::back_inserter(some), 40, random);
     for (const int width : {30, 40, 60, 80, 131}) {
         const std::string text = listed(some, {.width = width, .bars = true});

@@ -150,6 +150,7 @@ TEST_F(SessionView, TimeOfARunThatIsOverStandsStill) {
         // The killed run began its second problem just now, by its log, and tried for three
         // seconds.
         EXPECT_NEAR(session.elapsed, killed ? 1003 : 100, 2);
+        EXPECT_EQ(watched_session(file, known_families()).elapsed, session.elapsed) << "it is over";
         const Json document = json_of(session);
         EXPECT_NEAR(document["elapsed"].get<double>(), session.elapsed, 1e-6);
         EXPECT_TRUE(document["problems"][1]["seconds_left"].is_null());

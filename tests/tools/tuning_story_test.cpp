@@ -10,6 +10,7 @@
 #include <set>
 
 #include "generator/families/built_in_families.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/tools/ask.hpp"
@@ -109,7 +110,7 @@ TEST(TuningStory, FailuresWithOtherNumbersHaveTheSameReason) {
 }
 
 TEST(TuningStory, HistogramCountsEveryMeasuredCandidateOnce) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     std::lognormal_distribution<double> times(0, 1.5);
     std::vector<JournalEntry> entries;
     for (int i = 0; i < 200; ++i) entries.push_back(measured("a=" + std::to_string(i), times(random)));
@@ -137,7 +138,7 @@ class Searched {
         const Families& families = built_in_families();
         const Problem problem = families.parse_problem(stencil);
         space_ = families.of(problem).space(problem, cuda_limits(90));
-        std::mt19937 random(std::random_device{}());
+        test::FreshRandom random;
         std::vector<JournalEntry> entries;
         std::set<std::string> seen;
         // Members are rare among all combinations; near the safe configuration they are not.
@@ -157,7 +158,7 @@ class Searched {
     const JournalText& journal() const { return journal_; }
 
   private:
-    Config altered(const Config& config, std::mt19937& random) const {
+    Config altered(const Config& config, test::FreshRandom& random) const {
         while (true) {
             std::vector<Assignment> assignments = config.assignments();
             const std::size_t d = random() % assignments.size();

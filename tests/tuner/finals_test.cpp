@@ -7,6 +7,8 @@
 #include <functional>
 #include <random>
 
+#include "tests/support/fresh_random.hpp"
+
 namespace hone::finals_test {
 namespace {
 
@@ -81,7 +83,7 @@ TEST(Finals, EndAfterTheLeastRoundsWhereAllIsClear) {
 }
 
 TEST(Finals, GoOnBetweenThoseThatCannotBeToldApartYet) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     std::normal_distribution<double> noise(0, 0.01);
     // Finalist 2 is twice as slow: out after three rounds. The other two differ by 0.2 %, which 1 %
     // of noise hides.

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/tuner/synthetic.hpp"
 
 namespace hone::tuner_test {
@@ -71,8 +72,9 @@ TEST(Tuner, RefusesAStrategyThatOnlyRepeatsItself) {
 }
 
 TEST(Tuner, BeginsWithTheSafeConfiguration) {
+    test::FreshRandom random;
     for (const auto& strategy : strategies()) {
-        const Landscape landscape(std::random_device{}());
+        const Landscape landscape(random());
         Tuner tuner(landscape.space(), strategy, 7);
         EXPECT_EQ(tuner.next()->config, landscape.space().safe()) << strategy.name;
     }

@@ -15,6 +15,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/replay/simulated_run.hpp"
 #include "tuner/journal.hpp"
@@ -73,7 +74,7 @@ class UnorderedEvaluator : public SimulatedEvaluator {
 
   private:
     std::size_t devices_;
-    std::mt19937 random_{std::random_device{}()};
+    test::FreshRandom random_;
 };
 
 TEST_F(TuningRunTest, CandidatesThatAreFinishedInAnyOrderLeadTheSameWay) {

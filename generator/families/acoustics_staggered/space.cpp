@@ -368,7 +368,7 @@ FormSpace two_steps_form(const Grid& grid) {
                          {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
                          {"cache_hint", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"})},
                          {"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
-                          numbers({0, 1, 2})}},
+                          numbers({0, 1, 2}), Value(0)}},
             .constraints = {aligned_points(grid),
                             long_march(shortest_march(grid)),
                             {"whole_pieces",

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "generator/families/corner_force/cuda.hpp"
@@ -25,17 +24,7 @@ bool copies_points(const Plan& plan) {
 
 // Whether sums along an axis are made of even and odd parts.
 bool has_parity(const Plan& plan) {
-    return plan.config.has("axis_sums", "parity") || plan.config.has("axis_sums", "matrix");
-}
-
-// Whether those along the first two axes are products on the matrix units.
-bool has_matrix(const Plan& plan) {
-    return plan.config.has("axis_sums", "matrix");
-}
-
-// Whether threads read the Bernstein functions of points that differ from thread to thread.
-bool has_bernstein_rows(const Plan& plan) {
-    return plan.shape.works() || has_matrix(plan);
+    return plan.config.has("axis_sums", "parity");
 }
 
 // Zones from those at work to those whose data the second cache is asked for; 0: none.
@@ -52,7 +41,7 @@ int lines_at_once(const Plan& plan) {
 // one: where that takes fewer rounds.
 bool deals_tables(const Plan& plan, int fields) {
     const auto rounds = [&](int numbers) { return (numbers + lines_at_once(plan) - 1) / lines_at_once(plan); };
-    return plan.shape.dimension == 3 && has_parity(plan) && !has_matrix(plan) && rounds(3 * fields) < 3 * rounds(fields);
+    return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
 }
 
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
@@ -114,7 +103,7 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     }
     force_sum_words = shape.physics() ? shape.vector_words() : 0;
     copied_words = copies_points(plan) ? d * d + 1 : 0;
-    table_words = solid ? p * (2 * n + (has_bernstein_rows(plan) ? shape.energies_along : 0)) : 0;
+    table_words = solid ? p * (2 * n + (shape.works() ? shape.energies_along : 0)) : 0;
     const int sums = several ? force_sum_words + (shape.works() ? shape.energies() : 0) : 0;
     const int words = across_words + point_words + rows * energy_pitch + sums;
     zone_pitch = plan.team() >= banks ? words : padded(words, plan.team(), banks);
@@ -167,8 +156,7 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
     // What the physics of a point takes from memory is fetched a pass ahead where there are
     // registers for it (measured on an H200).
     const bool copied = copies_points(plan);
-    const bool midway = plan.config.has("point_data", "ahead");
-    const bool early = !copied && !midway && shape.physics() && (!solid || shape.order == 1 || f32);
+    const bool early = !copied && shape.physics() && (!solid || shape.order == 1 || f32);
     Block all_constants = cuda_constants(plan);
     all_constants.append(layout_constants(layout, plan));
     if (solid && shape.physics()) all_constants.line("constexpr real epsilon = {};", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
@@ -178,30 +166,18 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"physics", shape.physics()},
                 {"works", shape.works()},
                 {"early", early},
-                {"midway", midway},
-                {"fetched", early || midway},
-                {"late", shape.physics() && !early && !midway && !copied},
+                {"late", shape.physics() && !early && !copied},
                 {"copied", copied},
-                {"pointed", !early && !midway && !(copied && !shape.keeps_stress())},
+                {"pointed", !early && !(copied && !shape.keeps_stress())},
                 {"keeps_stress", shape.keeps_stress()},
                 {"direct", sums_directly(plan)},
                 {"staged", !sums_directly(plan)},
                 {"staged_plainly", !sums_directly(plan) && !has_parity(plan)},
-                {"staged_by_parity", !sums_directly(plan) && has_parity(plan) && !has_matrix(plan)},
-                {"staged_by_matrix", !sums_directly(plan) && has_matrix(plan)},
-                {"matrix", has_matrix(plan)},
-                {"depth_4", true},
-                {"depth_8", false},
-                {"depth_16", false},
-                {"bernstein_rows", has_bernstein_rows(plan)},
+                {"staged_by_parity", !sums_directly(plan) && has_parity(plan)},
                 {"folded", layout.folded},
                 {"several", layout.several},
                 {"parity", has_parity(plan)},
-                {"lines_by_field", solid && !has_matrix(plan) && !deals_tables(plan, layout.fields)},
-                {"lines_by_matrix", has_matrix(plan)},
-                {"back_plainly", !has_parity(plan)},
-                {"back_by_parity", has_parity(plan) && !has_matrix(plan)},
-                {"back_by_matrix", has_matrix(plan)},
+                {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
                 {"lines_by_table", deals_tables(plan, layout.fields)},
                 {"mirrored", has_parity(plan) && !layout.several},
                 {"fetches_ahead", fetched_ahead(plan) > 0},
@@ -247,28 +223,16 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                                  {"derivatives", "staged"},
                                  {"min_blocks", std::int64_t{1}}};
     std::vector<std::string> read{"zones_per_block", "layers", "derivatives"};
-    std::vector<Constraint> constraints;
-    const bool has_units = shape.dimension == 3 && shape.precision == Precision::f64 && limits.architecture >= 90;
     if (shape.order > 1) {
         tunables.push_back({"axis_sums",
-                            "along an axis: plain; parity: of sums and differences of mirrored nodes or points, with half of the constants; matrix: "
-                            "along the first two axes on the FP64 matrix units, where teams are whole warps",
-                            has_units ? words({"plain", "parity", "matrix"}) : words({"plain", "parity"}), Value("plain")});
+                            "along an axis: plain; parity: of sums and differences of mirrored nodes or points, with half of the constants",
+                            words({"plain", "parity"}), Value("plain")});
         safe.push_back({"axis_sums", "plain"});
-        if (has_units)
-            constraints.push_back({"matrix",
-                                   [columns = shape.columns()](const Config& config) -> std::optional<std::string> {
-                                       if (!config.has("axis_sums", "matrix") || columns * config.integer("layers") % 32 == 0) return std::nullopt;
-                                       return "teams are no whole warps, which the matrix units ask for";
-                                   },
-                                   {"axis_sums", "layers"}});
     }
     if (shape.physics() && limits.architecture >= 80) {
-        const bool solid_words = shape.dimension == 3 && shape.order > 1 && shape.precision == Precision::f64;  // others load them at a pass's begin
         tunables.push_back({"point_data",
-                            "what a point's physics takes from memory: loads into registers; ahead: before the sums along the first axis; or "
-                            "async copies into shared memory at a pass's begin",
-                            solid_words ? words({"loads", "ahead", "async"}) : words({"loads", "async"}), Value("loads")});
+                            "what a point's physics takes from memory: loads into registers, or async copies into shared memory at a pass's begin",
+                            words({"loads", "async"}), Value("loads")});
         safe.push_back({"point_data", "loads"});
         read.emplace_back("point_data");
     }
@@ -280,7 +244,6 @@ Form layered_form(const Problem& problem, const Limits& limits) {
     return {.space = {.name = "layered",
                       .help = "points, forces and work in one launch, layer by layer of points, at any order",
                       .tunables = std::move(tunables),
-                      .constraints = std::move(constraints),
                       .safe = std::move(safe),
                       .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
             .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },

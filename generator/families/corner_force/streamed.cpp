@@ -12,7 +12,8 @@ namespace {
 
 constexpr int warp = 32;
 constexpr int lane_pitch = warp + 1;  // of numbers that all lanes have, so that several of one lane lie in different banks
-constexpr int largest_order = 4;      // a line's derivatives fill the registers
+constexpr int settings_words = 4;
+constexpr int largest_order = 4;  // a line's derivatives fill the registers
 
 int zones_per_block(const Plan& plan) {
     return plan.number("warps_per_block") * (warp / plan.shape.points_along) * plan.number("passes");
@@ -29,7 +30,7 @@ std::int64_t shared_words(const Plan& plan) {
     const int points = 5 * shape.points_along;          // of a line: the Jacobian's inverse at the start, and the mass
     const int made = 4 * n + shape.energies_along + 1;  // a line's forces, work and bound on dt
     const int of_warp = warp / shape.points_along * zone_pitch(shape) + (points + made) * lane_pitch;
-    return std::int64_t{plan.number("warps_per_block")} * of_warp + shape.points_along * (2 * n + shape.energies_along);
+    return std::int64_t{plan.number("warps_per_block")} * of_warp + shape.points_along * (2 * n + shape.energies_along) + settings_words;
 }
 
 BlockResources resources(const Plan& plan) {
@@ -58,7 +59,11 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const std::string constants =
         fmt::format("constexpr int threads_per_block = {}, blocks_per_multiprocessor = {}, passes = {}, unrolled_pairs = {}, zone_pitch = {};\n",
                     launch.block[0], plan.number("min_blocks"), plan.number("passes"), plan.number("unrolled_pairs"), zone_pitch(shape));
-    Flags flags{{"f32", shape.precision == Precision::f32}, {"solid", false}, {"branchless", true}, {"kept_reads", false}};
+    Flags flags{{"f32", shape.precision == Precision::f32},
+                {"solid", false},
+                {"branchless", true},
+                {"w_in_shared", plan.config.has("w_in", "shared")},
+                {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
     source.text = render("corner_force/layered.cu/streamed",
                          {{"banner", banner(plan, source.executed_operations)},
@@ -79,13 +84,18 @@ Form streamed_form(const Problem& problem) {
     const Shape shape(problem);
     return {.space = {.name = "streamed",
                       .help = "points, forces and work in one launch: zones stream through warps, a thread for each line of points",
-                      .tunables = {{"warps_per_block", "warps of a block, each with zones of its own", numbers({1, 2, 4, 8})},
-                                   {"passes", "groups of zones that a warp works on one after another", numbers({1, 2, 4, 8, 16, 32})},
-                                   {"unrolled_pairs", "pairs of points of a line whose code is written one after another", numbers({1, shape.order})},
-                                   min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16})},
+                      .tunables =
+                          {{"warps_per_block", "warps of a block, each with zones of its own", numbers({1, 2, 4, 8})},
+                           {"passes", "groups of zones that a warp works on one after another", numbers({1, 2, 4, 8, 16, 32})},
+                           {"unrolled_pairs", "pairs of points of a line whose code is written one after another", numbers({1, shape.order})},
+                           {"w_in",
+                            "where a line keeps values and slopes of w: registers; shared: in shared memory, which leaves registers to the physics",
+                            words({"registers", "shared"}), Value("registers")},
+                           min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16})},
                       .safe = {{"warps_per_block", std::int64_t{4}},
                                {"passes", std::int64_t{4}},
                                {"unrolled_pairs", std::int64_t{1}},
+                               {"w_in", "registers"},
                                {"min_blocks", std::int64_t{1}}},
                       .former = [](const Config& config) { return config.has(form_tunable, "streamed"); }},
             .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },

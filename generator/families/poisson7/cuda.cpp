@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "generator/families/device/cuda_copies.hpp"
 #include "generator/families/device/cuda_launch.hpp"
 #include "generator/families/poisson7/grid.hpp"
 #include "generator/render.hpp"
@@ -23,7 +22,6 @@ struct Plan {
     std::int64_t lead;  // of a block over its neighbours; 0: as much as it likes
     std::string staging;
     bool streaming;
-    bool copied_rim;  // words beside a block's cells wait in shared memory
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
@@ -38,8 +36,7 @@ struct Plan {
           staging(config.has(form_tunable, "cells")   ? "caches"
                   : config.has(form_tunable, "march") ? "registers"
                                                       : "shared"),
-          streaming(config.word("cache_hint") == "streaming"),
-          copied_rim(config.has("rim", "copied")) {}
+          streaming(config.word("cache_hint") == "streaming") {}
 
     bool march() const { return staging != "caches"; }
 };
@@ -88,7 +85,6 @@ std::string all_of(const std::vector<std::string>& names, const std::string& pat
 
 Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
     const std::vector<std::string> names = loaded(plan.grid);
-    const auto returned = [&](const std::string& pattern) { return Block().line("return {};", all_of(names, pattern)); };
     Block words;
     for (const auto& name : names) words.line("Word {};", name);
     return {{"banner", banner(problem, config, Target::cuda)},
@@ -100,9 +96,8 @@ Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
             {"vector", Block().line("using vector = {}{};", plan.grid.precision == Precision::f32 ? "float" : "double",
                                     plan.words == 1 ? "" : std::to_string(plan.words))},
             {"loaded_words", words},
-            {"value_at", returned("a.{}[at]")},
-            {"cells_at", returned("load(a.{} + at)")},
-            {"places_at", returned("a.{} + at")},
+            {"value_at", Block().line("return {};", all_of(names, "a.{}[at]"))},
+            {"cells_at", Block().line("return {};", all_of(names, "load(a.{} + at)"))},
             {"cell_of_words", Block().line("const Loaded<real> of_cell{};", all_of(names, "from.{}.at[t]"))},
             {"inverse_diagonal_of_cell", Block().line("const real q = {}.inverse_diagonal;", plan.grid.has_field_diagonal() ? "from" : "a")},
             {"shared_rows",
@@ -123,8 +118,6 @@ Flags flags(const Plan& plan) {
                                  {"paced", plan.lead > 0},
                                  {"several_words", plan.words > 1},
                                  {"one_row", plan.rows == 1}});
-    result.insert(result.end(), {{"copied_rim", plan.copied_rim}, {"loaded_rim", !plan.copied_rim}, {"kept_reads", false}});
-    add_copies(result, Copies::values);
     return result;
 }
 

@@ -17,18 +17,9 @@ std::int64_t threads(const Config& config) {
     return config.integer("block_x") * config.integer("block_y");
 }
 
-// Arrays of which the stencil's argument is made.
-std::int64_t loaded_words(const Grid& grid) {
-    if (!grid.fused()) return 1;
-    return grid.kind == Kind::residual && grid.has_field_diagonal() ? 3 : 2;
-}
-
-std::int64_t shared_bytes(const Grid& grid, const Config& config) {
+std::int64_t shared_bytes(const Config& config) {
     if (!config.has(form_tunable, "shared")) return 0;
-    const std::int64_t rows = config.integer("rows_per_thread"), group = config.integer("load_bytes");
-    const std::int64_t shared_rows = 2 * threads(config) * (rows == 1 ? 1 : 2) * group;
-    if (!config.has("rim", "copied")) return shared_rows;
-    return shared_rows + 2 * loaded_words(grid) * (threads(config) * rows * grid.word() + 2 * config.integer("block_x") * group);
+    return 2 * threads(config) * (config.integer("rows_per_thread") == 1 ? 1 : 2) * config.integer("load_bytes");
 }
 
 // About how many 32-bit registers a thread needs.
@@ -41,8 +32,7 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const std::int64_t planes = config.has("prefetch", 2) ? 3 : 2;
     const std::int64_t moved = (grid.kind == Kind::direction ? 3 : 2) + (grid.coefficients == Coefficients::face ? 4 : 0);
     const bool marches = !config.has(form_tunable, "cells");
-    const std::int64_t beside = config.has("rim", "copied") ? 1 : 2;
-    const std::int64_t groups = rows * (1 + planes * (1 + held) + grid.sums() + moved) / (marches ? 1 : 2) + beside;
+    const std::int64_t groups = rows * (1 + planes * (1 + held) + grid.sums() + moved) / (marches ? 1 : 2) + 2;
     return addresses + groups * config.integer("load_bytes") / 4;
 }
 
@@ -126,13 +116,9 @@ FormSpace shared_form(const Grid& grid) {
     form.tunables.push_back({"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
                              numbers({0, 1, 2, 4}), Value(0), "lead"});
     form.safe.push_back({"max_lead", 0});
-    form.tunables.push_back({"rim",
-                             "what is beside a block's cells: loaded into registers a plane early, or copied into shared memory two planes early",
-                             words({"loaded", "copied"}), Value("loaded")});
-    form.safe.push_back({"rim", "loaded"});
-    form.constraints.push_back({"declared_memory", [grid](const Config& config) -> Reason {
-                                    if (shared_bytes(grid, config) <= static_shared_bytes) return {};
-                                    return fmt::format("{} bytes of shared memory in a block, {} can be declared", shared_bytes(grid, config),
+    form.constraints.push_back({"declared_memory", [](const Config& config) -> Reason {
+                                    if (shared_bytes(config) <= static_shared_bytes) return {};
+                                    return fmt::format("{} bytes of shared memory in a block, {} can be declared", shared_bytes(config),
                                                        static_shared_bytes);
                                 }});
     form.former = [](const Config& config) { return config.has("staging", "shared"); };
@@ -140,7 +126,7 @@ FormSpace shared_form(const Grid& grid) {
 }
 
 BlockResources resources(const Grid& grid, const Config& config) {
-    return {.threads = threads(config), .shared_bytes = shared_bytes(grid, config), .registers = static_cast<int>(registers(grid, config))};
+    return {.threads = threads(config), .shared_bytes = shared_bytes(config), .registers = static_cast<int>(registers(grid, config))};
 }
 
 // The one form on processors.
@@ -178,7 +164,6 @@ Forms cuda_forms(const Problem& problem, const Limits&) {
     for (const FormSpace& space : {cells_form(grid), march_form(grid), shared_form(grid)}) {
         std::vector<std::string> reads{"block_x", "block_y", "load_bytes", "rows_per_thread"};
         if (space.name != "cells") reads.emplace_back("prefetch");
-        if (space.name == "shared") reads.emplace_back("rim");
         forms.list.push_back({.space = space,
                               .resources = [grid](const Config& config) { return resources(grid, config); },
                               .resources_read = std::move(reads),

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "generator/error.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::examples::seismic::wave_checkpoint_test {
@@ -25,16 +26,16 @@ std::string reason(const std::function<void()>& call) {
 class WaveCheckpoints : public ::testing::Test {
   protected:
     WaveCheckpoints() {
-        std::mt19937 random(std::random_device{}());
         std::uniform_real_distribution<float> uniform(-1, 1);
         checkpoint_ = {identity_of(model_, {}, survey_), {0.1, 1e-300}, {{0.25, "pressure 1.pvti"}}, {7, {}, {}}};
-        for (int n = 0; n < 50; ++n) checkpoint_.state.fields.push_back(static_cast<std::byte>(random() % 256));
+        for (int n = 0; n < 50; ++n) checkpoint_.state.fields.push_back(static_cast<std::byte>(random_() % 256));
         checkpoint_.state.recording.assign(2, std::vector<float>(7));
         for (auto& trace : checkpoint_.state.recording)
-            for (float& sample : trace) sample = uniform(random);
+            for (float& sample : trace) sample = uniform(random_);
         write_wave_checkpoint(file_, checkpoint_);
     }
 
+    test::FreshRandom random_;
     Model model_ = homogeneous_model(2, {20, 30, 1}, 10, 2000, 1000);
     Survey survey_{{40}, {5, 5, 0}, {{6, 6, 0}, {7, 6, 0}}};
     test::TemporaryFolder folder_;

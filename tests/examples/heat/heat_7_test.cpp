@@ -5,12 +5,12 @@
 
 #include <cmath>
 #include <memory>
-#include <random>
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/verify.hpp"
 
@@ -35,7 +35,7 @@ class Heat7 : public ::testing::Test {
     Families families_{{heat::heat_7()}};
     DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
+    test::FreshRandom random_;
 };
 
 TEST_F(Heat7, ThePlainLoopsDampASineAsTheSchemeDoes) {

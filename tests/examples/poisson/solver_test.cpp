@@ -15,6 +15,7 @@
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/drawn.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::solver_test {
@@ -48,7 +49,7 @@ class PoissonSolverTest : public ::testing::Test {
     DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {}};
-    std::mt19937_64 random_{std::random_device{}()};
+    test::FreshRandom random_;
 };
 
 // Khajeh-Saeed and Perot's polynomial halves the iterations. The numbers are those of an

@@ -15,6 +15,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "generator/tidy.hpp"
 #include "tests/support/drawn.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::family_contract_test {
 // For googletest, which would name tests by the bytes of a family.
@@ -161,7 +162,7 @@ void expect_consistent(const Family& family, const Problem& problem, const Kerne
 // Enumerations skip what a rule does not read. So it must not look at more: here it is given
 // nothing else, and must say the same.
 TEST_P(FamilyContract, RulesReadWhatTheySay) {
-    std::mt19937_64 random(std::random_device{}());
+    test::FreshRandom random;
     for (const auto& problem : test::drawn(sample_problems(GetParam()), few))
         for (const auto& limits : limits_for(GetParam(), problem, sample_limits())) {
             const SearchSpace space = GetParam().space(problem, limits);

@@ -9,6 +9,7 @@
 #include "generator/families.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/verify.hpp"
 
@@ -43,7 +44,7 @@ class KernelTest : public ::testing::Test {
 
     DiskCache cache_{kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
+    test::FreshRandom random_;
 };
 
 }  // namespace hone::test

@@ -17,6 +17,7 @@
 #include "runtime/cuda/driver.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::cuda_backend_test {
 namespace {
@@ -109,7 +110,7 @@ TEST(CudaBackend, CopiesFillsAndLaunches) {
     auto backend = machine.backend();
     auto module = machine.module(*backend);
     {
-        std::mt19937 random(std::random_device{}());
+        test::FreshRandom random;
         std::vector<float> values(1000);
         for (auto& value : values) value = std::uniform_real_distribution<float>(-1, 1)(random);
         DeviceArray array(*backend, 4000);

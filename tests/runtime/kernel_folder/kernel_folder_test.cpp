@@ -22,6 +22,7 @@
 #include "runtime/process.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
@@ -117,13 +118,13 @@ KernelSource with_range(KernelSource cuda, const kernel_folder::Description& des
 }
 
 TEST_F(KernelFolders, ExamplesEqualTheirReferences) {
-    std::random_device seed;
+    test::FreshRandom random;
     for (const Example& one : examples()) {
         const KernelFolder kernel(example(one.name));
         const Families families({kernel.family()});
         const Problem problem = families.parse_problem(one.problem);
         for (const Config& config : test::sample_members(*backend_, kernel.family(), problem, 1, 1)) {
-            const auto found = test::verify(*backend_, kernel.family(), problem, config, seed());
+            const auto found = test::verify(*backend_, kernel.family(), problem, config, random());
             EXPECT_TRUE(found.passed()) << found.what << ": " << found.error << ", allowed " << found.tolerance;
         }
     }

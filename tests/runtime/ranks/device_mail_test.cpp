@@ -17,6 +17,7 @@
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/runtime/ranks/late_device.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::device_mail_test {
@@ -127,7 +128,7 @@ TEST_F(ConcurrentDeviceMail, BringsMessagesInTheOrderOfTheDevices) {
 }
 
 TEST_F(ConcurrentDeviceMail, GoesThroughTheHostWherePeersDoNotWork) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     for (const Peers first : {Peers::absent, Peers::deaf}) {
         const Case c{2, static_cast<unsigned>(random()), {{0, 1, 0}, {1, 0, 1}}};
         check(

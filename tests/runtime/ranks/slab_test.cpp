@@ -5,11 +5,13 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/fresh_random.hpp"
+
 namespace hone::slab_test {
 namespace {
 
 TEST(Slab, ItsPartsAreItsOwnLayersOnceEach) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     for (int attempt = 0; attempt < 200; ++attempt) {
         const auto draw = [&](int low, int high) { return std::uniform_int_distribution<>(low, high)(random); };
         const int ranks = draw(1, 5), layers = draw(1, 4), reach = draw(1, 6);

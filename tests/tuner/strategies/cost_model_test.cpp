@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "tests/support/fresh_random.hpp"
+
 namespace hone::cost_model_test {
 namespace {
 
@@ -29,9 +31,9 @@ std::vector<MeasuredCost> all_of(const SearchSpace& space, const Law& law) {
     return costs;
 }
 
-std::vector<MeasuredCost> some_of(const SearchSpace& space, std::size_t count, const Law& law) {
+std::vector<MeasuredCost> some_of(const SearchSpace& space, std::size_t count, const Law& law, test::FreshRandom& random) {
     std::vector<MeasuredCost> costs = all_of(space, law);
-    std::shuffle(costs.begin(), costs.end(), std::mt19937(std::random_device{}()));
+    std::shuffle(costs.begin(), costs.end(), random);
     costs.resize(count);
     return costs;
 }
@@ -46,7 +48,7 @@ double share(const CostModel& model, const std::vector<std::size_t>& tunables) {
 // textbook's decomposition, computed here by sums over all.
 TEST(CostModel, SharesAreThoseOfTheAnalysisOfVarianceWhereAllIsMeasured) {
     const SearchSpace space = space_of({{1, 2, 4, 8}, {1, 4, 16}, {1, 2, 3}});
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     std::normal_distribution<double> normal;
     std::vector<double> a(4);
     std::vector<double> b(3);
@@ -85,9 +87,10 @@ TEST(CostModel, SharesAreThoseOfTheAnalysisOfVarianceWhereAllIsMeasured) {
 
 TEST(CostModel, SharesOfAllEffectsAddUpToNoMoreThanOne) {
     const SearchSpace space = space_of({{1, 2, 3, 4}, {1, 2, 4, 8, 16}, {1, 2}, {7}});
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     std::lognormal_distribution<double> noise(0, 0.7);
-    const CostModel model(space, some_of(space, 30, [&](const Config&) { return noise(random); }));
+    const CostModel model(space, some_of(
+                                     space, 30, [&](const Config&) { return noise(random); }, random));
     double sum = 0;
     for (const CostModel::Effect& effect : model.effects()) {
         EXPECT_GE(effect.share, -1e-9);
@@ -105,7 +108,8 @@ double smooth(const Config& config) {
 
 TEST(CostModel, PredictsWhatWasNotMeasuredAndSaysHowWell) {
     const SearchSpace space = space_of({{1, 2, 4, 8, 16, 32}, {1, 2, 4, 8, 16, 32}});
-    const std::vector<MeasuredCost> costs = some_of(space, 24, smooth);
+    test::FreshRandom random;
+    const std::vector<MeasuredCost> costs = some_of(space, 24, smooth, random);
     const CostModel model(space, costs);
     EXPECT_GT(model.explained(), 0.5);
     std::set<std::int64_t> measured;
@@ -124,7 +128,7 @@ TEST(CostModel, PredictsWhatWasNotMeasuredAndSaysHowWell) {
 
 TEST(CostModel, NoiseIsNotExplained) {
     const SearchSpace space = space_of({{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}});
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     std::lognormal_distribution<double> noise(0, 1);
     EXPECT_LT(CostModel(space, all_of(space, [&](const Config&) { return noise(random); })).explained(), 0.5);
     EXPECT_LE(CostModel(space, all_of(space, [](const Config&) { return 1e-3; })).explained(), 1e-6);
@@ -141,7 +145,7 @@ TEST(CostModel, ManyCostsAreThinnedToTheBestAndOthers) {
 
 // The mean of max(0, 1 - cost / bound) over draws of a log-normal cost.
 TEST(CostModel, ImprovementIsTheMeanOfWhatIsGained) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     const double deviation = 0.2;
     const CostModel::Prediction prediction{1.1, 1.1 * std::exp(-1.959964 * deviation), 1.1 * std::exp(1.959964 * deviation)};
     std::lognormal_distribution<double> draw(std::log(1.1), deviation);

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <utility>
-#include <vector>
-
 #include "generator/families/dg/matrix_units.hpp"
 #include "generator/families/dg/parity.hpp"
 #include "generator/families/dg/passes/ways.hpp"
@@ -162,12 +158,6 @@ TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles);
 /// where there is no such part.
 double double_part_lift_entry(const ReferenceElement& element, int pair, int kind, int row, int column);
 TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step);
-/// A matrix of `rows` x `columns`, entry(row, column) its coefficients, in the order in which a
-/// kernel loads them.
-using OrderedMatrix = std::function<std::vector<double>(int rows, int columns, const std::function<double(int, int)>& entry)>;
-/// The tables D and LIFT in the order of the two above, each of their matrices `ordered`.
-std::pair<TableSpec, TableSpec> double_part_operators(const Shape& shape, const PartTiles& tiles, const DoubleFaceColumns& faces,
-                                                      const OrderedMatrix& ordered);
 
 /// Words of the metric factors of a block's elements.
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);
@@ -198,8 +188,6 @@ Block field_width_constant(const Shape& shape, const Operands& operands);
 /// derivatives or of the one that `along` names; and their combination with the metric factors.
 Block register_products(const Algebra& algebra, const std::string& coefficient, bool one_derivative = false);
 Block register_combination(const Algebra& algebra);
-/// The same products on the matrix units.
-Block products_of_matrix_units(const Algebra& algebra, bool one_derivative = false);
 /// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the
 /// nodes of a column side by side, and counts the operations that it executes, `surface_products`
 /// with each field at a node for LIFT.

@@ -7,12 +7,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <set>
 #include <vector>
 
 #include "generator/families.hpp"
 #include "generator/families/batched_gemv/family.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::batched_gemm_test::family_test {
 namespace {
@@ -92,10 +92,11 @@ TEST(BatchedReference, MatrixTimesVector) {
 // A whole product is much larger than what is allowed as rounding, so that a wrong kernel cannot
 // pass; gaps are NaN on both sides.
 TEST(BatchedWorkload, ToleratesRoundingOnly) {
+    test::FreshRandom random;
     for (const char* text : {"batched_gemm m=30 n=20 k=512 precision=f32 batch=3 gap_c=1", "batched_gemm m=2 n=2 k=2 batch=9 update=scale",
                              "batched_gemv form=t m=100 n=7 batch=5"}) {
         const Problem problem = parse(text);
-        const Workload workload = family_of(problem).workload(problem, std::random_device{}());
+        const Workload workload = family_of(problem).workload(problem, random());
         double largest = 0;
         for (std::int64_t i = 0; i < workload.expected[2].words(); ++i) {
             const double word = workload.expected[2].word(i);
@@ -192,7 +193,7 @@ TEST(BatchedSpace, TilesAreHigherThanAMatrixOnlyWhereTheyHaveRowsOfOthers) {
 }
 
 TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {
-    std::mt19937 random(std::random_device{}());
+    test::FreshRandom random;
     const auto any = [&] { return std::to_string(1 + random() % 512); };
     for (int i = 0; i < 200; ++i) {
         const std::string rest = " m=" + any() + " n=" + any() + " batch=7 precision=" + (i % 2 == 0 ? "f32" : "f64");

@@ -11,14 +11,17 @@
 
 namespace hone::test {
 
-/// Products on the matrix units written out in C++, for the emulator.
+/// batched_gemm with its inline PTX written out in C++, for the emulator.
 ///
-/// They follow the fragment layout that the PTX ISA documents for mma.m16n8k4, k8 and k16 with
-/// .f64: with g = lane / 4 and t = lane % 4, register i of a holds (row g + 8 (i % 2), column t + 4
-/// (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i / 2), column 2t
-/// + i % 2).
-inline void matrix_units_on_host(std::string& text) {
-    replace_body(text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+/// The matrix product follows the fragment layout that the PTX ISA documents for mma.m16n8k4, k8
+/// and k16 with .f64: with g = lane / 4 and t = lane % 4, register i of a holds (row g + 8 (i % 2),
+/// column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i /
+/// 2), column 2t + i % 2).
+inline Family without_batched_assembly(const Family& family) {
+    Family result = family;
+    result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
+        KernelSource source = family.kernel(problem, config, limits);
+        replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     constexpr int depth = sizeof(b) / sizeof(real) * 4;
     for (int k = 0; k < depth; ++k) {
         real from_a[2], from_b[2];
@@ -29,14 +32,6 @@ inline void matrix_units_on_host(std::string& text) {
         for (int i = 0; i < 4; ++i) c[i] += from_a[i / 2] * from_b[i % 2];
     }
 )");
-}
-
-/// batched_gemm with its inline PTX written out in C++, for the emulator.
-inline Family without_batched_assembly(const Family& family) {
-    Family result = family;
-    result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
-        KernelSource source = family.kernel(problem, config, limits);
-        matrix_units_on_host(source.text);
         device_on_host(source.text);
         if (source.text.find("asm") != std::string::npos)
             throw Error(family.name, "has inline PTX that the test does not know", "write it out in C++ here");

@@ -23,6 +23,7 @@
 #include "runtime/library.hpp"
 #include "tests/generator/families/corner_force/on_host.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::corner_force_test::family_test {
@@ -180,7 +181,7 @@ TEST_P(CornerForceBox, WorkOfAllEnergiesIsThatOfTheForces) {
 
 // Matrices with given eigenvalues (symmetric) or singular values, in random directions.
 struct Decompositions : ::testing::Test {
-    std::mt19937_64 random{std::random_device{}()};
+    test::FreshRandom random;
 
     double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); }
     // Columns of a random rotation: Gram-Schmidt.

@@ -3,17 +3,15 @@
 #include <string>
 
 #include "generator/family.hpp"
-#include "tests/generator/families/batched_gemm/on_host.hpp"
 #include "tests/generator/families/device/on_host.hpp"
 #include "tests/support/replace_body.hpp"
 
 namespace hone::test {
 
 /// The estimates of form=layered in f64, which are inline PTX, written out in C++ for the emulator:
-/// as wrong as those of a GPU may be; copies past the registers, and products on the matrix units.
+/// as wrong as those of a GPU may be; and copies past the registers.
 inline void roots_on_host(std::string& text) {
     copies_on_host(text);
-    matrix_units_on_host(text);
     replace_body(text, "void fetch_ahead(", "    if (end <= begin) cuda_on_host::stop(\"nothing is asked for\");\n");
     replace_body(text, "value near_reciprocal(", "    return (1 - 0x1p-19) / a;\n");
     replace_body(text, "value near_inverse_root(", "    return (1 + 0x1p-20) / sqrt(a);\n");

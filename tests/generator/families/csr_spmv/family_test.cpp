@@ -10,6 +10,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/csr_spmv/shape.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::csr_spmv_test::family_test {
 namespace {
@@ -73,7 +74,8 @@ TEST(CsrSpmv, TheReferenceIsTheDenseProduct) {
 
 TEST(CsrSpmv, RandomMatricesAreWhatTheProblemSays) {
     const Problem problem = parse("rows=20011 entries=540297");
-    const Workload work = spmv::workload(problem, std::random_device{}());
+    test::FreshRandom random;
+    const Workload work = spmv::workload(problem, random());
     const auto* columns = static_cast<const int*>(work.arrays[1].data());
     const auto* starts = static_cast<const int*>(work.arrays[2].data());
     EXPECT_EQ(starts[0], 0);

@@ -11,6 +11,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "tests/generator/families/fe_mass/meshes.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::fe_mass_test::family_test {
 namespace {
@@ -79,9 +80,10 @@ TEST(FeMass, TheReferenceIsTheDenseProduct) {
 
 // M 1 sums up to the volume, whatever the order: functions of an element sum to one.
 TEST(FeMass, TheMassOfAMeshIsItsVolumeTimesItsDensity) {
+    test::FreshRandom random;
     for (int dimension = 2; dimension <= 3; ++dimension)
         for (int order = 1; order <= (dimension == 2 ? 8 : 5); ++order) {
-            const test::BoxMesh mesh(dimension, order, {2, 1, 2}, std::random_device{}());
+            const test::BoxMesh mesh(dimension, order, {2, 1, 2}, random());
             const Problem problem =
                 parse(fmt::format("data=vertices dimension={} order={} elements={} nodes={}", dimension, order, mesh.elements, mesh.nodes));
             const std::vector<double> y = test::mass_product(problem, mesh, std::vector<double>(static_cast<std::size_t>(mesh.nodes), 1.0));
@@ -91,7 +93,7 @@ TEST(FeMass, TheMassOfAMeshIsItsVolumeTimesItsDensity) {
 }
 
 TEST(FeMass, TheMatrixIsSymmetric) {
-    std::mt19937_64 random(std::random_device{}());
+    test::FreshRandom random;
     const test::BoxMesh mesh(3, 3, {2, 2, 1}, random());
     const Problem problem = parse(fmt::format("data=vertices dimension=3 order=3 elements={} nodes={}", mesh.elements, mesh.nodes));
     const auto words = [&] {
@@ -107,7 +109,8 @@ TEST(FeMass, TheMatrixIsSymmetric) {
 // Parts of the elements make parts of the matrix.
 TEST(FeMass, PartsOfTheElementsAddUpToTheWhole) {
     const Problem problem = parse("kernel=apply_dot dimension=2 order=2 elements=7 nodes=45");
-    const Workload work = fe::workload(problem, std::random_device{}());
+    test::FreshRandom random;
+    const Workload work = fe::workload(problem, random());
     std::vector<std::vector<double>> y;
     for (const auto& [first, last] : {std::pair(0, 3), std::pair(3, 7)}) {
         HostArray out = work.arrays[5].copy(), dot = work.arrays[6].copy();

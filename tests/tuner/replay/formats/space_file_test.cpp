@@ -82,7 +82,9 @@ TEST(SlowSpaceFile, AMillionMembersAreReadWithinASecondAndTakeLittle) {
     if (mallinfo2().uordblks == 0) GTEST_SKIP() << "the memory in use is not counted under this sanitizer, which slows all down besides";
     constexpr std::int64_t members = 1'000'000;
     constexpr double most_bytes = 150e6;
-    Random random(std::random_device{}());
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
     std::string text = header;
     text.replace(text.find("\"configurations\": 3"), 19, "\"configurations\": " + std::to_string(members));
     std::string list = "[0";

@@ -116,8 +116,8 @@ TEST_F(DgVolumeKernels, ElementFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=3 precision=f64 elements=37", "form=element,elements_per_block=32,copy_width=2,algebra=cartesian");
 }
 
-// Copies of elements, whose rows are padded or not, and across elements with an odd number of words;
-// elements beyond the last one.
+// Copies of elements, whose rows are padded or not, and across elements with an odd number of
+// words; elements beyond the last one.
 TEST_F(DgVolumeKernels, ElementFormOfPartsEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=37",
                     "form=element_parity,elements_per_block=32,copy_width=4,min_blocks=8");
