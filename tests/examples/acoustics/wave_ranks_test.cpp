@@ -124,6 +124,7 @@ TEST_F(WaveRanks, NoDigitKnowsHowManyTheyAre) {
     expect_no_digit_to_know_the_ranks(2, {29, 43, 1}, {.order = 4, .kernels = "sweeps", .exchange_every = 2}, {3});
     expect_no_digit_to_know_the_ranks(2, {29, 61, 1}, {.order = 4, .precision = "f64", .levels = 2}, {8});
     expect_no_digit_to_know_the_ranks(3, {11, 9, 26}, {.order = 4}, {3});
+    expect_no_digit_to_know_the_ranks(3, {11, 9, 26}, {.order = 4, .levels = 2}, {3});
     expect_no_digit_to_know_the_ranks(3, {11, 9, 26}, {.order = 4, .kernels = "in_place", .exchange_every = 2}, {3});
 }
 

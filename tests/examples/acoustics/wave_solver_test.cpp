@@ -200,8 +200,9 @@ TEST(GpuWaveSolver, AgreesWithTheProcessor) {
     for (const int dimension : {2, 3})
         for (const char* kernels : {"step", "sweeps"}) {
             const Model model = synthetic_model({.dimension = dimension, .cells = {53, 37, dimension == 3 ? 31 : 1}, .spacing = 10});
-            WaveSettings settings{.order = 8, .precision = "f64", .kernels = kernels, .layer = 10};
-            settings.levels = most_levels(model, settings);
+            // In 3D GPUs have passes of two steps, at order 4.
+            WaveSettings settings{.order = dimension == 3 ? 4 : 8, .precision = "f64", .kernels = kernels, .layer = 10};
+            settings.levels = std::min(most_levels(model, settings), dimension == 3 ? 2 : 4);
             settings.walls[static_cast<std::size_t>(model.depth_axis())][0] = Wall::free_surface;
             settings.walls[0][1] = Wall::rigid;
             const Survey survey{{20}, {20, 9, dimension == 3 ? 9 : 0}, {{1, 2, 0}, {50, 30, dimension == 3 ? 20 : 0}}};
