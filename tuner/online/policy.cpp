@@ -193,8 +193,8 @@ struct OnlinePolicy::State {
                });
     }
 
-    /// Until something was adopted, what the worker found slower than the incumbent waits for what is
-    /// not vetted yet: the application's time is for what may be faster.
+    /// Until something was adopted, what the worker found slower than the incumbent waits for what
+    /// is not vetted yet: the application's time is for what may be faster.
     bool can_wait(const Trial& trial) {
         if (progress.adopted > 0 || trial.candidate.finalist || is_incumbent(trial) || ratio(trial.candidate.index) <= 1) return false;
         return std::any_of(trials.begin(), trials.end(),

@@ -127,9 +127,9 @@ std::int64_t suited_chunk(const Shape& shape, const Values& values) {
 // so that memory never waits. In 8 searches of such products with a B each and 38 rows or more the
 // best of these members had 0.96 of the fastest one's rate or more, the best with one chunk at a
 // time 0.85 to 0.99. Of fewer rows a block has as much on its way with one chunk, unless one B is
-// too long to stay. Where one column is shared and more rows than a tile has are multiplied with it,
-// smaller blocks wait for each other's chunks as well: 333 x 388 took 244 us with one chunk, 271
-// with four, cuBLAS 232.
+// too long to stay. Where one column is shared and more rows than a tile has are multiplied with
+// it, smaller blocks wait for each other's chunks as well: 333 x 388 took 244 us with one chunk,
+// 271 with four, cuBLAS 232.
 bool follows_chunks(const Shape& shape) {
     constexpr int long_k = 64, stays = 128, enough_rows = 32, few_columns = 16, tallest = 128;
     if (shape.shared_b && shape.n == 1 && shape.m > tallest) return false;
