@@ -176,7 +176,7 @@ struct OnlinePolicy::State {
             screen(trial);  // there may have been no pace to compare with when it passed
             trial.guess = guess(trial.candidate.index);
             if (trial.stage != Trial::Stage::ready || excess(trial) + (is_incumbent(trial) ? 0 : switching) > allowance()) continue;
-            if ((is_incumbent(trial) && others_come_first()) || can_wait(trial)) continue;
+            if (is_incumbent(trial) && others_come_first()) continue;
             if (chosen == nullptr || rank(trial) < rank(*chosen)) chosen = &trial;
         }
         if (chosen == nullptr) return nullptr;
@@ -191,14 +191,6 @@ struct OnlinePolicy::State {
         return progress.tried == 0 && std::any_of(trials.begin(), trials.end(), [this](const Trial& trial) {
                    return trial.stage == Trial::Stage::vetting && !trial.candidate.finalist && !is_incumbent(trial);
                });
-    }
-
-    /// Until something was adopted, what the worker found slower than the incumbent waits for what
-    /// is not vetted yet: the application's time is for what may be faster.
-    bool can_wait(const Trial& trial) {
-        if (progress.adopted > 0 || trial.candidate.finalist || is_incumbent(trial) || ratio(trial.candidate.index) <= 1) return false;
-        return std::any_of(trials.begin(), trials.end(),
-                           [](const Trial& other) { return other.stage == Trial::Stage::vetting && !other.candidate.finalist; });
     }
 
     /// Finalists are compared in turns, by the tuner's order.
@@ -397,7 +389,7 @@ struct OnlinePolicy::State {
 OnlinePolicy::OnlinePolicy(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, std::int64_t incumbent, OnlineRules rules,
                            std::vector<std::int64_t> promising)
     : state_(std::make_unique<State>(space, strategy, seed, incumbent, rules, std::move(promising))) {
-    // Among the first to be vetted: what the worker's times of all others are compared with.
+    // The first to be vetted: what the worker's times of all others are compared with.
     state_->wanted.push_back({incumbent, space.at(incumbent), false});
 }
 
@@ -425,11 +417,6 @@ std::vector<Candidate> OnlinePolicy::take_wanted() {
         if (trial.wanted || trial.stage != Trial::Stage::vetting) continue;
         trial.wanted = true;
         state.wanted.push_back(trial.candidate);
-    }
-    // Beside the first candidate the incumbent can wait, which runs anyway.
-    if (state.vettings.empty()) {
-        const auto other = std::find_if(state.wanted.begin(), state.wanted.end(), [&](const Candidate& c) { return c.index != state.incumbent(); });
-        if (other != state.wanted.end()) std::rotate(state.wanted.begin(), other, other + 1);
     }
     return std::exchange(state.wanted, {});
 }
@@ -468,11 +455,11 @@ void OnlinePolicy::unusable(std::int64_t index, const std::string& reason) {
 }
 
 bool OnlinePolicy::may_work() const {
-    State& state = *state_;
+    const State& state = *state_;
     int ready = 0;
     for (const Trial& trial : state.trials) {
         if (trial.stage == Trial::Stage::running) return false;
-        if (trial.stage == Trial::Stage::ready && !state.can_wait(trial)) ++ready;
+        if (trial.stage == Trial::Stage::ready) ++ready;
     }
     return ready < state.rules.ahead && state.pace.known() && state.allowance() >= state.job_cost && state.allowance() > 0;
 }

@@ -168,36 +168,6 @@ TEST(OnlinePolicy, WithNoiseItEndsCloseToTheBestAndSavesTime) {
     }
 }
 
-TEST(OnlinePolicy, TheIncumbentWaitsForTheFirstCandidate) {
-    const Landscape landscape(1, 60);
-    const std::int64_t safe = safe_of(landscape);
-    OnlinePolicy policy(landscape.space(), strategies().front(), 1, safe, {});
-    const std::vector<Candidate> wanted = policy.take_wanted();
-    ASSERT_GE(wanted.size(), 3U);
-    EXPECT_NE(wanted[0].index, safe);
-    EXPECT_EQ(wanted[1].index, safe);
-}
-
-// All but the first, which is tried before the worker has timed the incumbent.
-TEST(OnlinePolicy, WhatTheWorkerFoundSlowerWaitsForTheFirstThatIsAdopted) {
-    int adopted = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        SCOPED_TRACE(seed);
-        const Landscape landscape(seed, 300);
-        SimulatedApplication simulation(landscape, safe_of(landscape), {}, seed);
-        const double incumbents = landscape.cost(simulation.policy.incumbent());
-        do {
-            simulation.run_step();
-        } while (simulation.policy.progress().adopted == 0 && !simulation.queue.empty());
-        if (simulation.queue.empty()) continue;  // all are vetted: the slower ones have their turn
-        adopted += simulation.policy.progress().adopted;
-        const auto slower =
-            std::count_if(simulation.ran.begin(), simulation.ran.end(), [&](const auto& r) { return landscape.cost(r.first) > incumbents; });
-        EXPECT_LE(slower, 1);
-    }
-    EXPECT_GT(adopted, 0);
-}
-
 // Random landscapes and applications of these seeds: all of them in the slow tests, some in the
 // quick ones.
 void expect_regret_within_its_bound(std::uint64_t seeds) {
