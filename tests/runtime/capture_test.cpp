@@ -318,11 +318,10 @@ TEST(SlowCapturedTolerance, IsTheFamilysOwnForItsOwnData) {
                 capture.arrays.back().sha256 =
                     keep_data(folder.path(), {static_cast<const char*>(own.arrays[i].data()), static_cast<std::size_t>(bytes)});
         }
-        const Workload captured = replaying(family, capture).workload(problem, seed + 1);
-        // Twice as much is allowed because the largest of the changes varies from draw to draw,
-        // here by less than a factor of three.
-        EXPECT_GE(captured.tolerance, 2 * own.tolerance / 3) << words << " seed " << seed;
-        EXPECT_LE(captured.tolerance, 2 * own.tolerance * 3) << words << " seed " << seed;
+        // With the same seed the data and the signs of the changes are the family's own. With others
+        // coefficients that are drawn, as those of dg_rk's stage, change what rounding does.
+        const Workload captured = replaying(family, capture).workload(problem, seed);
+        EXPECT_DOUBLE_EQ(captured.tolerance, 2 * own.tolerance) << words << " seed " << seed;
         for (std::size_t i = 0; i < specs.size(); ++i)
             if (specs[i].access != Access::in)
                 EXPECT_EQ(largest_difference(captured.expected[i], own.expected[i]), 0) << words << " " << specs[i].name;
