@@ -394,6 +394,9 @@ void expect_decomposed(Decompositions& test, const std::string& decomposition, i
         if (middle < 1e-6) continue;
         const double inverse = static_cast<double>(answer[4]) * scale;
         const double most = singular.back();
+        // A determinant that rounds to zero, as by chance that of a singular matrix does, has no
+        // inverse: kernels take it of positive ones alone.
+        if (singular.front() == 0 && !std::isfinite(inverse)) continue;
         EXPECT_NEAR(1 / inverse, corner::smallest_singular_value(b.data(), d), 40 * u * most * most / middle);
     }
 }
