@@ -318,8 +318,8 @@ TEST(SlowCapturedTolerance, IsTheFamilysOwnForItsOwnData) {
                 capture.arrays.back().sha256 =
                     keep_data(folder.path(), {static_cast<const char*>(own.arrays[i].data()), static_cast<std::size_t>(bytes)});
         }
-        // With the same seed the data and the signs of the changes are the family's own. With others
-        // coefficients that are drawn, as those of dg_rk's stage, change what rounding does.
+        // With the same seed the data and the signs of the changes are the family's own. With
+        // others coefficients that are drawn, as those of dg_rk's stage, change what rounding does.
         const Workload captured = replaying(family, capture).workload(problem, seed);
         EXPECT_DOUBLE_EQ(captured.tolerance, 2 * own.tolerance) << words << " seed " << seed;
         for (std::size_t i = 0; i < specs.size(); ++i)

@@ -82,6 +82,7 @@ std::vector<double> few_samples(Backend& backend, const BoundKernel& kernel, int
         watch->stop({});
     }
     std::vector<double> seconds;
+    seconds.reserve(watches.size());
     for (const auto& watch : watches) seconds.push_back(watch->wait());
     return seconds;
 }
