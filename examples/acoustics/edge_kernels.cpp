@@ -11,13 +11,11 @@
 namespace hone::examples::seismic {
 namespace {
 
-constexpr int values_of_item = 8;  // `values` of the kernel
+constexpr int values_of_item = 8;
 
 // Entries have the same pointers, as all that hone's backends load: a field, places in it, and
 // words.
 constexpr const char* body = R"cpp(
-    constexpr int values = 8;
-
     // Item after item of each plan: values beyond both ends of an axis. `low` and `high` say how they continue there: 1 even, -1 odd, 0 not at all.
     // A plan of depth 0 has receivers, which hear a step. Along the fastest axis an item is a value, else some of a line, which share its place.
     KERNEL mirror(real*, const long long* plans, real*, int first, int last, int step) {
@@ -72,7 +70,8 @@ KernelSource EdgeKernels::source(Target target, Precision precision) {
     KernelSource source;
     source.target = target;
     source.precision = precision;
-    source.text = item_kernels("Walls, a source and receivers of acoustic waves.", target, precision, body);
+    source.text = item_kernels("Walls, a source and receivers of acoustic waves.", target, precision,
+                               fmt::format("\n    constexpr int values = {};\n{}", values_of_item, body));
     source.entries = {"mirror", "inject", "record"};
     source.arrays = {{"field", Access::inout, 0, "", ""}, {"places", Access::in, 0, "", ""}, {"words", Access::inout, 0, "", ""}};
     source.step = {{.entry = "mirror", .constants = {0}}, {.entry = "inject", .constants = {0}}, {.entry = "record", .constants = {0}}};

@@ -198,12 +198,7 @@ Form element_form(const Problem& problem) {
                              {"min_blocks", std::int64_t{1}}},
                     .former = [](const Config& config) { return config.has("mapping", "element"); }};
     space.tunables[2].former_name = "unroll";
-    std::vector<std::string> read = all_but_min_blocks(space);
-    const auto needs = [shape](const Config& config) { return resources(shape, config); };
-    space.constraints = {code_size(needs, read)};
-    return {.space = std::move(space), .resources = needs, .resources_read = std::move(read), .kernel = [problem](const Config& config) {
-                return kernel(problem, config);
-            }};
+    return counted_form(problem, std::move(space), resources, kernel);
 }
 
 }  // namespace hone::inline v0_1::dg

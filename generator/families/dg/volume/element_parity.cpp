@@ -109,12 +109,7 @@ Form element_parity_form(const Problem& problem) {
                                  std::move(residency)},
                     .safe = {{"elements_per_block", std::int64_t{32}}, {"copy_width", widths.back()}, {"min_blocks", std::int64_t{1}}},
                     .former = [](const Config&) { return false; }};
-    std::vector<std::string> read = all_but_min_blocks(space);
-    const auto needs = [shape](const Config& config) { return resources(shape, config); };
-    space.constraints = {code_size(needs, read)};
-    return {.space = std::move(space), .resources = needs, .resources_read = std::move(read), .kernel = [problem](const Config& config) {
-                return kernel(problem, config);
-            }};
+    return counted_form(problem, std::move(space), resources, kernel);
 }
 
 }  // namespace hone::inline v0_1::dg

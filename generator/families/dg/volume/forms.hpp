@@ -48,6 +48,9 @@ Tunable min_blocks();
 Constraint code_size(std::function<Resources(const Config&)> resources, std::vector<std::string> reads);
 /// The names of a form's tunables but for `min_blocks`, which is the last.
 std::vector<std::string> all_but_min_blocks(const FormSpace& form);
+/// A form of what `resources` counts and `kernel` emits. It refuses what `code_size` does, too.
+Form counted_form(const Problem& problem, FormSpace space, Resources (*resources)(const Shape&, const Config&),
+                  KernelSource (*kernel)(const Problem&, const Config&));
 
 /// Pieces that all kernels share.
 /// The algebra of a configuration, and that of one of its passes.

@@ -52,6 +52,16 @@ std::vector<std::string> all_but_min_blocks(const FormSpace& form) {
     return names;
 }
 
+Form counted_form(const Problem& problem, FormSpace space, Resources (*resources)(const Shape&, const Config&),
+                  KernelSource (*kernel)(const Problem&, const Config&)) {
+    std::vector<std::string> read = all_but_min_blocks(space);
+    const auto needs = [shape = Shape(problem), resources](const Config& config) { return resources(shape, config); };
+    space.constraints.push_back(code_size(needs, read));
+    return {.space = std::move(space), .resources = needs, .resources_read = std::move(read), .kernel = [problem, kernel](const Config& config) {
+                return kernel(problem, config);
+            }};
+}
+
 namespace {
 
 // Of the forms that passes have, the one that has no twin here, with this family's words.

@@ -214,12 +214,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 // What both forms refuse and take.
 Form form_of(const Problem& problem, FormSpace space) {
     const Shape shape(problem);
-    std::vector<std::string> read = all_but_min_blocks(space);
-    const auto needs = [shape](const Config& config) { return resources(shape, config); };
-    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(shape, config); }, read}, code_size(needs, read)};
-    return {.space = std::move(space), .resources = needs, .resources_read = std::move(read), .kernel = [problem](const Config& config) {
-                return kernel(problem, config);
-            }};
+    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(shape, config); }, all_but_min_blocks(space)}};
+    return counted_form(problem, std::move(space), resources, kernel);
 }
 
 }  // namespace
