@@ -1,3 +1,5 @@
+// What look-ups answer. A little over 600 lines, because all of it is asked of the same two small
+// families and the records made of them.
 #include "tuning_db/database.hpp"
 
 #include <fmt/format.h>
