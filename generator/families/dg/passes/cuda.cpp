@@ -61,7 +61,7 @@ struct BlockShape {
 };
 
 BlockShape block_shape(const Plan& plan, std::int64_t threads) {
-    return {number(plan.config, "elements_per_block"), threads, number(plan.config, "copy_width")};
+    return {number(plan.config, "elements_per_block") * integer_or(plan.config, "chunks", 1), threads, number(plan.config, "copy_width")};
 }
 
 // A launch that only updates streams through memory, beside others that compute: a tile of theirs
@@ -105,6 +105,8 @@ constexpr std::array way_flags{"tile",
                                "parts_in_code",
                                "asks_early",
                                "shared_operator",
+                               "shared_lift",
+                               "in_chunks",
                                "traces_in_shared",
                                "waits_for_factors",
                                "transforms_behind_fluxes",
