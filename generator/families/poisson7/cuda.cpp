@@ -150,9 +150,6 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     if (!summed) return source;
     source.entries.emplace_back("sum_groups");
     source.step.push_back(cuda_launch("sum_groups", {plan.grid.block_sums(), 1, 1}, {sum_threads, 1, 1}));
-    if (plan.grid.part) return source;
-    source.entries.emplace_back("finish");
-    source.step.push_back(cuda_launch("finish", {1, 1, 1}, {sum_threads, 1, 1}));
     return source;
 }
 

@@ -24,7 +24,7 @@ std::int64_t shared_bytes(const Config& config) {
 
 // About how many 32-bit registers a thread needs.
 std::int64_t registers(const Grid& grid, const Config& config) {
-    constexpr std::int64_t addresses = 0;
+    constexpr std::int64_t addresses = 8;  // and what else is not the same for all threads
     const std::int64_t rows = config.integer("rows_per_thread");
     // Per row: the planes below, here and above (and the next), what else the cells hold of the
     // latter two, coefficients and words to store.
