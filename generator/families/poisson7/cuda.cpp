@@ -19,7 +19,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 struct Plan {
     Grid grid;
     std::int64_t block_x, block_y, z_block, words, rows, ahead, min_blocks;
-    std::int64_t lead;  // of a block over its neighbours; 0: as much as it likes
+    std::int64_t lead;   // of a block over its neighbours; 0: as much as it likes
     std::int64_t asked;  // planes from asking for one to loading it; 0: it does not ask
     std::string staging;
     bool streaming;
@@ -52,7 +52,8 @@ Block constants(const Plan& plan) {
     block.line("constexpr int words = {}, rows = {};  // of a thread", plan.words, plan.rows);
     block.line("constexpr int z_block = {};         // planes that a block covers", plan.z_block);
     if (plan.lead > 0) block.line("constexpr int lead = {};  // planes that a block may be ahead of its neighbours", plan.lead);
-    if (plan.asked > 0) block.line("constexpr int far = {};  // planes from the one at hand to the one that the second cache is asked for", plan.ahead + plan.asked);
+    if (plan.asked > 0)
+        block.line("constexpr int far = {};  // planes from the one at hand to the one that the second cache is asked for", plan.ahead + plan.asked);
     if (plan.march() || plan.grid.sums() > 0) block.line("constexpr unsigned all_lanes = 0xffffffff;");
     if (plan.march()) block.line("constexpr int segment = {};         // lanes of a warp in the same row", std::min(warp, plan.block_x));
     if (plan.grid.sums() > 0) {

@@ -98,7 +98,8 @@ FormSpace marching_form(const Grid& grid, const Limits& limits) {
     form.safe.insert(form.safe.begin() + 4, {"prefetch", 1});
     constexpr int with_bulk_prefetches = 90;
     if (limits.architecture < with_bulk_prefetches) return form;
-    form.tunables.push_back({"l2_planes", "planes from asking the second cache for one to loading it; 0: none is asked for", numbers({0, 1, 2, 4}), Value(0)});
+    form.tunables.push_back(
+        {"l2_planes", "planes from asking the second cache for one to loading it; 0: none is asked for", numbers({0, 1, 2, 4}), Value(0)});
     form.safe.push_back({"l2_planes", 0});
     form.constraints.push_back({"asked_lines",
                                 [word = grid.word()](const Config& config) {
