@@ -223,7 +223,9 @@ class World : public MpiCommunicator {
         set_calls(own, std::accumulate(all.begin(), all.end(), 0));
         return all;
     }
-    std::unique_ptr<ProcessMessages> messages() override { return std::make_unique<Messages>(calls_); }
+    std::unique_ptr<ProcessMessages> messages() override {
+        return std::make_unique<Messages>(calls_);
+    }
     int largest_tag() const override {
         int* value = nullptr;
         int known = 0;
@@ -239,7 +241,9 @@ class World : public MpiCommunicator {
     }
 
   private:
-    void set_calls(int threads, int ranks_of_host) { calls_.set(threads > 1, ranks_of_host > sysconf(_SC_NPROCESSORS_ONLN)); }
+    void set_calls(int threads, int ranks_of_host) {
+        calls_.set(threads > 1, ranks_of_host > sysconf(_SC_NPROCESSORS_ONLN));
+    }
 
     template <typename Start>
     void together(const Start& start, const char* call) {

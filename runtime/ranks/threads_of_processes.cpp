@@ -88,7 +88,11 @@ class ThreadOfProcess : public Communicator {
     void end_exchange() override {
         const std::vector<std::size_t> bytes = messages_->end();
         for (std::size_t n = 0; n < bytes.size(); ++n) check_length(*this, awaited_[n], bytes[n]);
-        threads_.end_exchange();
+        try {
+            threads_.end_exchange();
+        } catch (const Error& error) {  // it has the threads' numbers
+            throw Error(fmt::format("threads of process {}: {}", layout_.own(), error.what()));
+        }
     }
 
     void all_gather(std::span<const double> own, std::span<const int> counts, std::span<double> all) override {
