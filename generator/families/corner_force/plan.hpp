@@ -100,7 +100,7 @@ Block banner(const Plan& plan, double executed_operations);
 Block shape_constants(const Plan& plan);
 /// The whole text of a form of passes, whose entries `passes` has. `holes` are the target's.
 std::string kernel_text(const Plan& plan, Block passes, Holes holes);
-/// Basis functions and weights of an axis, as tables.
+/// Basis functions of an axis, as tables.
 Block axis_tables(const Shape& shape, Target target);
 /// The same as objects of `AxisTable<length, sign>`, which have their even and odd parts, too.
 Block axis_parts(const Shape& shape, Target target);
