@@ -14,6 +14,8 @@
 
 namespace hone::inline v0_1 {
 
+class EarlyWorker;
+
 /// Settings of tuning inside a running application.
 struct OnlineSettings {
     OnlineRules rules;                     ///< `rules.bound`: the part of the time that may be spent exploring
@@ -24,6 +26,7 @@ struct OnlineSettings {
     std::uint64_t seed = 1;                ///< of the search
     int compile_processes = 0;             ///< 0: all hardware threads but two for a GPU, one for the CPU
     std::int64_t vetting_words = 1 << 24;  ///< candidates are verified on arrays of at most so many words; see tuner/online/vetting_problem.hpp
+    std::shared_ptr<EarlyWorker> early;    ///< started before the device was opened; see tuner/online/early_worker.hpp
     std::function<void(const std::string&)> warn;  ///< told once when tuning is not possible; default: a line on standard error
 };
 
