@@ -186,9 +186,9 @@ TEST_F(DgStageKernels, PartsBesideTheFieldsEqualTheReferenceInTheEmulator) {
 
 // Blocks with several chunks of elements: the last block has fewer, and its last chunk is not whole.
 TEST_F(DgStageKernels, ChunksOfElementsEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=29",
-                    "form=warp_tile_whole,basis=double_parity,operator=shared,parts=in_place,elements_per_block=8,nodes_per_thread=4,"
-                    "elements_per_thread=1,node_lanes=4,unroll=2,copy_width=4,chunks=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=61",
+                    "form=warp_tile_whole,basis=double_parity,operator=shared,parts=in_place,elements_per_block=16,nodes_per_thread=4,"
+                    "elements_per_thread=1,node_lanes=2,unroll=2,copy_width=4,chunks=2");
     expect_emulated("equation=acoustics_3d order=5 precision=f32 materials=per_element elements=39",
                     "form=warp_tile_whole,basis=double_parity,operator=derivatives,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,"
                     "node_lanes=4,unroll=2,copy_width=2,chunks=4");
