@@ -55,19 +55,25 @@ TEST(GaussSeidel27, TheSafeConfigurationIsAMemberAtEverySizeOnEveryDevice) {
 }
 
 // A rule that never rejects anything would be dead, and one that rejects everything would be wrong.
+// Many forms need little of what the rules that all forms share limit: a made-up device with little
+// of it shows that those rules ask each form for its needs.
 TEST(SlowGaussSeidel27, EveryConstraintRejectsSomethingAndSaysWhy) {
     const Family family = gauss_seidel_27();
     Limits many_processors = cpu_limits();
     many_processors.multiprocessors = 16;
-    for (const auto& limits : {many_processors, cuda_limits(90)}) {
-        std::set<std::string> rules;
+    Limits small_device = cuda_limits(90);
+    small_device.max_threads_per_multiprocessor = 1024;
+    small_device.shared_bytes_per_multiprocessor = 4 * 1024;
+    for (const auto& limits : {many_processors, small_device}) {
+        std::set<std::string> idle;
         std::set<std::string> used;
         for (const auto& p : {problem("variable", "f64", 33, 5, 5),
                               families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=61 ny=5 nz=5 pitch=63"),
+                              families().parse_problem("gauss_seidel_27 stencil=semi_constant precision=f64 nx=700 ny=5 nz=5 pitch=702"),
                               problem("symmetric", "f32", 33, 5, 5)}) {
             const SearchSpace space = family.space(p, limits);
             for (const FormSpace& form : space.forms())
-                for (const auto& constraint : form.constraints) rules.insert(form.name + ": " + constraint.name);
+                for (const auto& constraint : form.constraints) idle.insert(form.name + ": " + constraint.name);
             std::int64_t members = 0;
             // A stride that is a prime to all numbers of values: every value of every tunable in
             // many combinations, in a seventh of the time.
@@ -84,7 +90,8 @@ TEST(SlowGaussSeidel27, EveryConstraintRejectsSomethingAndSaysWhy) {
             }
             EXPECT_GT(members, 1);
         }
-        EXPECT_EQ(used, rules);
+        for (const std::string& rule : used) idle.erase(rule);
+        EXPECT_EQ(idle, std::set<std::string>{});
     }
 }
 
