@@ -12,7 +12,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -22,6 +21,7 @@
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/descendants.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/running_time.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuner/worker/worker_program.hpp"
@@ -46,9 +46,9 @@ class SlowOnlineTuner : public testing::Test {
     }
 
     struct Data {
+        test::FreshRandom random;
         std::vector<double> x, y;
         explicit Data(std::int64_t n) : x(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(n), 0.0) {
-            std::mt19937_64 random(std::random_device{}());
             // Small whole numbers: sums stay exact, whatever is contracted.
             for (double& value : x) value = static_cast<double>(random() % 1000);
         }
@@ -221,9 +221,7 @@ TEST_F(SlowOnlineTuner, EndsAtOnceWhenItsCompilerIsStoppedByHand) {
 }
 
 TEST_F(SlowOnlineTuner, EndsAtOnceAfterLoopsOfAnyLength) {
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937_64 random(seed);
+    test::FreshRandom random;
     for (int i = 0; i < 200; ++i) {
         settings.rules.bound = i % 2 == 0 ? 20 : 0.01;
         settings.seed = random();
