@@ -12,7 +12,7 @@
 #include "generator/error.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
-#include "tuner/online/vetting_problem.hpp"
+#include "tuner/vetting_problem.hpp"
 #include "tuner/worker/process_tree.hpp"
 
 namespace hone::inline v0_1 {

@@ -24,7 +24,7 @@ namespace hone::inline v0_1 {
 
 struct VetterSettings {
     WorkerSettings worker;
-    std::int64_t most_words = 0;         ///< of the arrays on which candidates are verified; see tuner/online/vetting_problem.hpp
+    std::int64_t most_words = 0;         ///< of the arrays on which candidates are verified; see tuner/vetting_problem.hpp
     std::uint64_t seed = 0;              ///< of the data
     std::shared_ptr<EarlyWorker> early;  ///< whose thread and worker it takes, if there is one
 };
