@@ -302,6 +302,18 @@ __device__ __forceinline__ void wait_for_arrivals(Barrier* barrier, unsigned pha
     wait_for_bytes(barrier, phase);
 }
 
+// A thread says that its warp has written the rows of so many steps. Who reads that, and says so to other blocks, says
+// it of these rows, too.
+__device__ __forceinline__ void say_steps(int* to, int steps) {
+    asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(shared_address(to)), "r"(steps) : "memory");
+}
+
+__device__ __forceinline__ int steps_of_warp(const int* from) {
+    int steps;
+    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(steps) : "r"(shared_address(from)) : "memory");
+    return steps;
+}
+
 // Rows of some of the planes from `z` on, and of their right-hand sides, come through shared memory: while some stages
 // are read, others fill. They are those of the earlier colours (parity 0) with the planes outside, or of the later ones
 // (1). A warp of its own starts the copies.
@@ -312,7 +324,7 @@ struct Rows {
     static constexpr int own_stages = stages_of(parity, planes);
     real* stage;  // [own_stages][arrays][2][pitch] without the last padding
     Barrier *full, *read;
-    Barrier* written;  // of planes that others follow, else none
+    int* written;  // of planes that others follow: how many steps each warp of the block has written; else none
     const real *u, *f;
     wide plane;
     int pitch, row_words, ny, nz, z;
@@ -352,13 +364,16 @@ struct Rows {
         }
     }
 
-    // What one thread of another warp does: it says which rows are finished, and waits until everybody can see them,
-    // while the first one goes on copying.
-    __device__ __forceinline__ void publish_all(const Turn& turn) const {
-        for (int number = 0; number < steps(); ++number) {
-            wait_for_arrivals(written + number % own_stages, number / own_stages % 2);
-            arrive(read + number % own_stages);
-            turn.finished_row(min(1 + 2 * number, ny));
+    // What one thread of another warp does: it says which rows are finished, and waits until everybody can see them.
+    // That takes longer than a step, so nobody waits for it, and next time it says of all that was finished meanwhile.
+    __device__ __forceinline__ void publish_all(const Turn& turn, int warps_of_plane) const {
+        for (int said = 0; said < steps();) {
+            int finished = steps();
+            for (int i = 0; i < planes; i += 2)
+                for (int warp = 0; warp < warps_of_plane; ++warp)
+                    finished = min(finished, steps_of_warp(written + i * warps_of_plane + warp));
+            if (finished > said) turn.finished_row(min(2 * finished - 1, ny));
+            said = finished;
         }
     }
 
@@ -372,7 +387,7 @@ struct Rows {
         finish_shared_reads();
         __syncwarp();
         if (threadIdx.x != 0) return;
-        if (written != nullptr) arrive(written + number % own_stages);
+        if (written != nullptr) say_steps(written + threadIdx.y, number + 1);
         arrive(read + number % own_stages);
     }
 };
@@ -505,15 +520,14 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int units = 2 * slabs - (first_even + slabs * (planes_per_slab + 1) - 1 > last ? 1 : 0);
     int* const counters = reinterpret_cast<int*>(tickets);
     extern __shared__ __align__(128) unsigned char shared_memory[];
-    __shared__ Barrier full[3 * stages], read[3 * stages], written[slab_stages], made[FreshRows::places],
-        used[FreshRows::places];
-    __shared__ int ticket;
+    __shared__ Barrier full[3 * stages], read[3 * stages], made[FreshRows::places], used[FreshRows::places];
+    __shared__ int ticket, written[threads_per_block / 32];
     constexpr int helpers = planes_per_slab > 1 ? 4 : 3;  // warps that copy, and one that says what is finished
     const int warps_of_plane = (int(blockDim.y) - helpers) / (planes_per_slab + 1);
+    if (threadIdx.x == 0) written[threadIdx.y] = 0;
     if (threadIdx.x == 0 && threadIdx.y == 0) {
         ticket = take_ticket(counters);
-        prepare_arrivals(written, slab_stages, earlier_planes * warps_of_plane);
-        prepare_arrivals(read, stages, earlier_planes * warps_of_plane + 1);
+        prepare_arrivals(read, stages, earlier_planes * warps_of_plane);
         // the earlier colours read the later ones, too
         prepare_arrivals(read + stages, stages, planes_per_slab * warps_of_plane);
         prepare_arrivals(read + 2 * stages, stages, warps_of_plane);
@@ -544,7 +558,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     if (helper < helpers) {
         if (threadIdx.x != 0) return;
         const Turn of_slab(counters + 1 + slab_unit, slab_unit + 1, ny, 0, units);
-        if (helper == 0 && has_slab) earlier.publish_all(of_slab);
+        if (helper == 0 && has_slab) earlier.publish_all(of_slab, warps_of_plane);
         if (helper == 1 && has_slab) earlier.copy_all(of_slab);
         if (helper == 2 && has_between)
             below.copy_all(Turn(counters + 1 + unit_between, unit_between + 1, ny, 0, units));

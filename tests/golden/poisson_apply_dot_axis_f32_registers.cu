@@ -1,7 +1,7 @@
 // poisson7: apply_dot, axis coefficients, periodic, f32
 // hone emit poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target
 //     cuda --config form=march,block_x=32,block_y=8,load_bytes=16,rows_per_thread=1,prefetch=1,min_blocks=4,
-//     z_block=64,cache_hint=cached
+//     z_block=64,cache_hint=cached,l2_planes=0
 // The same text serves every nx, ny, nz and pitch.
 // per update: 12 operations, 12 bytes (compulsory)
 using real = float;
@@ -25,6 +25,14 @@ struct Arrays {
     real* dot;
     int nx, ny, nz, pitch;
 };
+
+// The same with the fields' words beginning `by` words later: at a plane, so that a position in it is a 32-bit number.
+__device__ __forceinline__ Arrays moved(Arrays a, wide by) {
+    a.p += by;
+    a.diagonal += by;
+    a.w += by;
+    return a;
+}
 
 // Which of `cells` cells along an axis number n stands for, which may lie beyond them.
 __device__ __forceinline__ int source(int n, int cells) {
@@ -69,21 +77,21 @@ __device__ __forceinline__ void store(real* to, const Words& from, int count) {
         if (t < count) to[t] = from.at[t];
 }
 
-__device__ __forceinline__ Words load_diagonal(const Arrays& a, wide at) {
+__device__ __forceinline__ Words load_diagonal(const Arrays& a, unsigned at) {
     return load_once(a.diagonal + at);
 }
 
-// What is loaded of a cell or of a group of cells.
+// What is loaded of a cell or of a group of cells: from word `at` of a plane, whose arrays `a` are.
 template <typename Word>
 struct Loaded {
     Word p;
 };
 
-__device__ __forceinline__ Loaded<real> load_value(const Arrays& a, wide at) {
+__device__ __forceinline__ Loaded<real> load_value(const Arrays& a, unsigned at) {
     return {a.p[at]};
 }
 
-__device__ __forceinline__ Loaded<Words> load_cells(const Arrays& a, wide at) {
+__device__ __forceinline__ Loaded<Words> load_cells(const Arrays& a, unsigned at) {
     return {load(a.p + at)};
 }
 
@@ -128,12 +136,13 @@ struct Stencil {
 struct Update {
     Words diagonal, w;
 
-    __device__ __forceinline__ void load(const Arrays& a, wide at) { diagonal = load_diagonal(a, at); }
+    __device__ __forceinline__ void load(const Arrays& a, unsigned at) { diagonal = load_diagonal(a, at); }
     __device__ __forceinline__ void set(const Arrays& a, const Cells& c, int t,
         real sum) { w.at[t] = fma(diagonal.at[t], c.v.at[t], sum); }
     __device__ __forceinline__ void add(const Cells& c, int t,
         real (&to)[sums][words]) const { to[0][t] = fma(c.v.at[t], w.at[t], to[0][t]); }
-    __device__ __forceinline__ void store(const Arrays& a, wide at, int count) const { ::store(a.w + at, w, count); }
+    __device__ __forceinline__ void store(const Arrays& a, unsigned at, int count) const { ::store(a.w + at, w, count);
+        }
 };
 
 // The planes [first, last). A thread has `words` neighbouring cells in each of `rows` rows and goes up the block's
@@ -157,20 +166,28 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     const int inside = nx - i;  // the thread's words of a row that lie in the grid, if less than `words`
     const int begin = first + blockIdx.z * z_block, end = min(begin + z_block, last);
 
+    const bool whole = inside >= words && j + rows <= ny;  // all of the thread's cells lie in it
     // Row `row` of the thread's own, or the one before or behind them, in plane k; both may lie one beyond the grid.
-    const auto row_start = [&](int row, int k) { return source(k, nz) * plane + source(j + row, ny) * pitch; };
-    const auto load_row = [&](int row, int k) { return load_cells(a, row_start(row, k) + i_read); };
+    const auto from_plane_to = [&](int k, int l) { return wide(source(l, nz) - source(k, nz)) * plane; };
+    const auto row_start = [&](int row) { return unsigned(source(j + row, ny)) * pitch; };
+    const auto load_row =
+        [&](const Arrays& of_plane, int row) { return load_cells(of_plane, row_start(row) + i_read); };
     const auto to_cells = [&](const Loaded<Words>& from, int row, int k) {
         Cells result = cells(a, from);
         if (is_zero(k, nz) || is_zero(j + row, ny)) result.v = Words{};
         return result;
     };
-    const auto cells_of = [&](int row, int k) { return to_cells(load_row(row, k), row, k); };
+    const auto cells_of =
+        [&](const Arrays& of_plane, int row, int k) { return to_cells(load_row(of_plane, row), row, k); };
+    // The planes `begin`, and the ones above and below; they go up with the march.
+    Arrays at_k = moved(a, begin * plane), at_above = moved(at_k, from_plane_to(begin, begin + 1)),
+        at_below = moved(at_k, from_plane_to(begin, begin - 1));
     // Of the two words beside a warp's part of a row the first thread loads the one before, all others the one behind:
     // a plane early.
     const bool starts = threadIdx.x % segment == 0, ends = threadIdx.x % segment == segment - 1 || inside <= words;
     const int edge_at = starts ? min(i - 1, nx) : min(i + (segment - int(threadIdx.x) % segment) * words, nx);
-    const auto load_edge = [&](int row, int k) { return load_value(a, row_start(row, k) + source(edge_at, nx)); };
+    const auto load_edge =
+        [&](const Arrays& of_plane, int row) { return load_value(of_plane, row_start(row) + source(edge_at, nx)); };
     const auto edge_value = [&](const Loaded<real>& from) { return is_zero(edge_at, nx) ? real(0) : value(a, from); };
 
     Stencil stencil[rows];
@@ -182,21 +199,21 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     real edge[rows];
     #pragma unroll
     for (int row = 0; row < rows; ++row)
-        below[row] = cells_of(row, begin - 1).v, here[row] = cells_of(row, begin),
-            edge[row] = edge_value(load_edge(row, begin));
+        below[row] = cells_of(at_below, row, begin - 1).v, here[row] = cells_of(at_k, row, begin),
+            edge[row] = edge_value(load_edge(at_k, row));
     for (int k = begin; k < end; ++k) {
         Loaded<real> next_edge[rows];
         #pragma unroll
-        for (int row = 0; row < rows; ++row) next_edge[row] = load_edge(row, min(k + 1, end - 1));
+        for (int row = 0; row < rows; ++row) next_edge[row] = load_edge(at_above, row);
         #pragma unroll
-        for (int row = 0; row < rows; ++row) above[row] = cells_of(row, k + 1);
+        for (int row = 0; row < rows; ++row) above[row] = cells_of(at_above, row, k + 1);
         Update update[rows];
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             stencil[row].plane(a, k);
-            update[row].load(a, row_start(row, k) + i_read);
+            update[row].load(at_k, row_start(row) + i_read);
         }
-        const Words south = cells_of(-1, k).v, north = cells_of(rows, k).v;
+        const Words south = cells_of(at_k, -1, k).v, north = cells_of(at_k, rows, k).v;
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             real west = __shfl_up_sync(all_lanes, here[row].v.at[words - 1], 1, segment);
@@ -215,9 +232,16 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
                     stencil[row].sum(a, t, to_west, to_east, row_south.at[t], row_north.at[t], below[row].at[t],
                                                   above[row].v.at[t]);
                 update[row].set(a, here[row], t, sum);
-                if (t < inside && j + row < ny) update[row].add(here[row], t, partial[row]);
+                update[row].add(here[row], t, partial[row]);
             }
-            if (j + row < ny) update[row].store(a, row_start(row, k) + i, inside);
+        }
+        if (whole) {
+            #pragma unroll
+            for (int row = 0; row < rows; ++row) update[row].store(at_k, row_start(row) + i, words);
+        } else {
+            #pragma unroll
+            for (int row = 0; row < rows; ++row)
+                if (j + row < ny) update[row].store(at_k, row_start(row) + i, inside);
         }
         if ((k - first) % chunk == chunk - 1 || k + 1 == end) {
             const wide groups_of_row = (nx + group_columns - 1) / group_columns;
@@ -227,6 +251,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
                 const wide group = (wide((k - first) / chunk) * ny + j + row) * groups_of_row + i / group_columns;
                 #pragma unroll
                 for (int s = 0; s < sums; ++s) {
+                    #pragma unroll
+                    for (int t = 0; t < words; ++t)
+                        if (t >= inside) partial[row][s][t] = 0;
                     #pragma unroll
                     for (int step = 1; step < words; step *= 2)
                         for (int t = 0; t + step < words; t += 2 * step)
@@ -244,6 +271,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         #pragma unroll
         for (int row = 0; row < rows; ++row)
             below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
+        at_k = moved(at_k, plane), at_above = moved(at_above, from_plane_to(k + 1, k + 2));
     }
 }
 

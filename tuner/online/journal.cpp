@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -30,6 +31,28 @@ OnlinePolicy fresh(const OnlineNotes& notes, const OnlineRules& rules, std::int6
     return {notes.space, find_strategy(notes.run.strategy), *notes.run.seed, incumbent, own, promising};
 }
 
+/// Members that a search beside an application begins with: the incumbent, where a search enters
+/// each form, and the incumbent's neighbours, in which one tunable has its next value. Their texts
+/// are about as short as what runs already, so they are compiled soonest.
+std::vector<std::string> tried_first(const SearchSpace& space, const Config& incumbent) {
+    std::vector<Config> first{incumbent};
+    for (const FormSpace& form : space.forms()) first.push_back(space.entry(form));
+    const std::vector<std::size_t> levels = space.levels(space.index_of(incumbent));
+    for (std::size_t tunable = 0; tunable < levels.size(); ++tunable)
+        for (const std::size_t level : {levels[tunable] + 1, levels[tunable] - 1}) {
+            std::vector<std::size_t> changed = levels;
+            changed[tunable] = level;
+            const bool has_it = levels[tunable] < space.tunables()[tunable].values.size();
+            const auto index = has_it ? space.index_of(changed) : std::nullopt;
+            if (index) first.push_back(space.at(*index));
+        }
+    std::vector<std::string> keys;
+    for (const Config& config : first)
+        if (config != space.safe() && !space.check(config) && std::find(keys.begin(), keys.end(), config.key()) == keys.end())
+            keys.push_back(config.key());
+    return keys;
+}
+
 bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries, const std::function<bool()>& stop) {
     for (const JournalEntry& entry : entries) {
         if (stop()) return true;
@@ -55,7 +78,7 @@ void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const F
     notes.run.strategy = strategies().front().name;
     notes.run.seed = seed;
     notes.run.settings = rules.tuner;
-    if (incumbent != notes.space.safe()) notes.run.prior = {incumbent.key()};
+    notes.run.prior = tried_first(notes.space, incumbent);
     try {
         Journal::peek(notes.file, notes.run);
     } catch (const Error&) {  // damaged; `open` puts it aside

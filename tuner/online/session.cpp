@@ -98,7 +98,7 @@ void OnlineSession::start(const std::filesystem::path& folder, const OnlineSetti
     }
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
     if (command.empty()) return tell_why_not("there is no hone program to verify candidates with: install it, or name it in HONE_WORKER");
-    VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, std::random_device{}()};
+    VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, std::random_device{}(), settings.early};
     vetter_ = std::make_unique<BackgroundVetter>(backend_, families_, problem_, std::move(vetting));
     OnlineRules rules = settings.rules;
     if (backend_.device().limits.target != Target::cpu) rules.disturbed_sparse = disturbed_sparse_on_gpu;

@@ -138,6 +138,8 @@ void CompilePool::collect(Process& process) {
         const bool preparation = process.answers_due > 0;
         if (preparation && !place.find("error")) {
             --process.answers_due;
+            process.began = Clock::now();  // to start and to be told a problem is no compilation's time
+            process.held = 0;
             continue;
         }
         if (!preparation && !place.find("full_disk")) return settle(process, read_result(place));
@@ -154,9 +156,8 @@ void CompilePool::collect(Process& process) {
     }
     // The compiler's own process, where there is one, is ended by its worker at the time-out; this
     // is for compilers inside the worker.
-    constexpr double grace = 2;
     const double spent = std::chrono::duration<double>(Clock::now() - process.began).count() - held_seconds(process);
-    if (spent > settings_.timeout + grace) {
+    if (spent > settings_.timeout + settings_.grace) {
         settle(process, {false, fmt::format("the compiler was killed after {:.3g} s", spent), spent});
         process.child.reset();
     }

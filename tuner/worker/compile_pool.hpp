@@ -29,6 +29,7 @@ struct CompilePoolSettings {
     std::filesystem::path cache;
     int processes = 1;
     double timeout = 60;                                           ///< seconds after which a compilation is given up
+    double grace = 2;                                              ///< seconds more for a process to end its compiler itself, before it is ended
     std::vector<std::pair<std::string, std::string>> environment;  ///< changes of this process's, for those that compile
     std::vector<WorkerCommand> further;                            ///< one more process for each, until it ends; another takes over
 };
@@ -95,10 +96,10 @@ class CompilePool {
         int answers_due = 0;       ///< to be skipped: of the requests before "compile"
         std::string problem;       ///< that it was told
         std::optional<Work> work;  ///< that it compiles; none: idle
-        Clock::time_point began;
-        double held = 0;        ///< seconds for which its work was
-        WorkerCommand command;  ///< empty: the settings'
-        bool retired = false;   ///< takes no further part
+        Clock::time_point began;   ///< compiling, as far as it said
+        double held = 0;           ///< seconds for which its work was
+        WorkerCommand command;     ///< empty: the settings'
+        bool retired = false;      ///< takes no further part
     };
 
     static void forget(Process& process);

@@ -26,6 +26,7 @@
 #include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tuner/messages.hpp"
+#include "tuner/vetting_problem.hpp"
 #include "tuner/worker/candidate_bench.hpp"
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
@@ -91,12 +92,22 @@ class Session {
             if (limits_.target == Target::cpu) limit_memory();
             const std::string seed = request["seed"].string(32);
             const auto energy = request.find("energy_seconds");
-            bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10),
+            const std::uint64_t number = std::strtoull(seed.c_str(), nullptr, 10);
+            bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, number,
                                                       instruments(energy ? energy->number(0, most_message_seconds) : 0));
+            verify_first_on_small(number);
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         return fmt::format(R"({{"seconds": {}, "reference_seconds": {}}})", json_number(seconds.count()),
                            json_number(bench_ ? bench_->reference_seconds() : 0));
+    }
+
+    /// On processors restoring and comparing large arrays takes as long as many steps.
+    void verify_first_on_small(std::uint64_t seed) {
+        if (limits_.target != Target::cpu) return;
+        constexpr std::int64_t most_words = std::int64_t{1} << 21;  // 8 or 16 MiB: caches of sixteen processors hold them
+        const Problem small = vetting_problem(families_, problem_, limits_, most_words);
+        if (small != problem_) bench_->verify_first_on(std::make_unique<CandidateBench>(*backend_, *family_, small, seed));
     }
 
     std::string place() {

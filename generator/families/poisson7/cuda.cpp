@@ -19,7 +19,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 struct Plan {
     Grid grid;
     std::int64_t block_x, block_y, z_block, words, rows, ahead, min_blocks;
-    std::int64_t lead;  // of a block over its neighbours; 0: as much as it likes
+    std::int64_t lead;   // of a block over its neighbours; 0: as much as it likes
+    std::int64_t asked;  // planes from asking for one to loading it; 0: it does not ask
     std::string staging;
     bool streaming;
 
@@ -33,6 +34,7 @@ struct Plan {
           ahead(config.has("prefetch", 2) ? 2 : 1),
           min_blocks(config.integer("min_blocks")),
           lead(integer_or(config, "max_lead", 0)),
+          asked(integer_or(config, "l2_planes", 0)),
           staging(config.has(form_tunable, "cells")   ? "caches"
                   : config.has(form_tunable, "march") ? "registers"
                                                       : "shared"),
@@ -50,6 +52,8 @@ Block constants(const Plan& plan) {
     block.line("constexpr int words = {}, rows = {};  // of a thread", plan.words, plan.rows);
     block.line("constexpr int z_block = {};         // planes that a block covers", plan.z_block);
     if (plan.lead > 0) block.line("constexpr int lead = {};  // planes that a block may be ahead of its neighbours", plan.lead);
+    if (plan.asked > 0)
+        block.line("constexpr int far = {};  // planes from the one at hand to the one that the second cache is asked for", plan.ahead + plan.asked);
     if (plan.march() || plan.grid.sums() > 0) block.line("constexpr unsigned all_lanes = 0xffffffff;");
     if (plan.march()) block.line("constexpr int segment = {};         // lanes of a warp in the same row", std::min(warp, plan.block_x));
     if (plan.grid.sums() > 0) {
@@ -87,6 +91,12 @@ Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
     const std::vector<std::string> names = loaded(plan.grid);
     Block words;
     for (const auto& name : names) words.line("Word {};", name);
+    Block moved, asked;
+    for (const auto& array : arrays(problem)) {
+        if (array.strides.size() != 3 || array.name.starts_with('c')) continue;
+        moved.line("a.{} += by;", array.name);
+        if (array.access != Access::out) asked.line("ask_for(a.{} + at, bytes);", array.name);
+    }
     return {{"banner", banner(problem, config, Target::cuda)},
             {"constants", constants(plan)},
             {"arrays", arrays_struct(problem)},
@@ -95,6 +105,8 @@ Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
             {"keep_in_history", keep_in_history()},
             {"vector", Block().line("using vector = {}{};", plan.grid.precision == Precision::f32 ? "float" : "double",
                                     plan.words == 1 ? "" : std::to_string(plan.words))},
+            {"fields_moved", moved},
+            {"cells_asked_for", asked},
             {"loaded_words", words},
             {"value_at", Block().line("return {};", all_of(names, "a.{}[at]"))},
             {"cells_at", Block().line("return {};", all_of(names, "load(a.{} + at)"))},
@@ -116,6 +128,7 @@ Flags flags(const Plan& plan) {
                                  {"shared_rows", plan.staging == "shared"},
                                  {"two_ahead", plan.ahead == 2},
                                  {"paced", plan.lead > 0},
+                                 {"asks_ahead", plan.asked > 0},
                                  {"several_words", plan.words > 1},
                                  {"one_row", plan.rows == 1}});
     return result;
@@ -138,9 +151,6 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     if (!summed) return source;
     source.entries.emplace_back("sum_groups");
     source.step.push_back(cuda_launch("sum_groups", {plan.grid.block_sums(), 1, 1}, {sum_threads, 1, 1}));
-    if (plan.grid.part) return source;
-    source.entries.emplace_back("finish");
-    source.step.push_back(cuda_launch("finish", {1, 1, 1}, {sum_threads, 1, 1}));
     return source;
 }
 

@@ -180,7 +180,7 @@ KernelSource common_source(const Problem& problem, Target target) {
     source.arrays = arrays(problem);
     if (grid.sums() > 0) {
         source.tables = {{"group_sums", grid.sums() * grid.group_sums(), {}, true}};
-        if (!grid.part) source.tables.push_back({"block_sums", grid.sums() * grid.block_sums(), {}, true});
+        if (!grid.part) source.tables.push_back({"block_sums", grid.sums() * grid.block_sums() + 1, {}, true});  // and how many blocks are finished
     }
     source.scalars = {{"nx", static_cast<int>(grid.nx)},
                       {"ny", static_cast<int>(grid.ny)},

@@ -24,7 +24,7 @@ std::int64_t shared_bytes(const Config& config) {
 
 // About how many 32-bit registers a thread needs.
 std::int64_t registers(const Grid& grid, const Config& config) {
-    constexpr std::int64_t addresses = 28;
+    constexpr std::int64_t addresses = 8;  // and what else is not the same for all threads
     const std::int64_t rows = config.integer("rows_per_thread");
     // Per row: the planes below, here and above (and the next), what else the cells hold of the
     // latter two, coefficients and words to store.
@@ -91,16 +91,27 @@ FormSpace cells_form(const Grid& grid) {
     return form;
 }
 
-FormSpace marching_form(const Grid& grid) {
+FormSpace marching_form(const Grid& grid, const Limits& limits) {
     FormSpace form = common_form(grid);
     form.tunables.insert(form.tunables.begin() + 4,
                          {"prefetch", "planes that a march loads before it needs them", numbers({1, 2}), {}, "planes_ahead"});
     form.safe.insert(form.safe.begin() + 4, {"prefetch", 1});
+    constexpr int with_bulk_prefetches = 90;
+    if (limits.architecture < with_bulk_prefetches) return form;
+    form.tunables.push_back(
+        {"l2_planes", "planes from asking the second cache for one to loading it; 0: none is asked for", numbers({0, 1, 2, 4}), Value(0)});
+    form.safe.push_back({"l2_planes", 0});
+    form.constraints.push_back({"asked_lines",
+                                [word = grid.word()](const Config& config) {
+                                    return rejected_when(config.integer("l2_planes") > 0 && config.integer("load_bytes") != 16,
+                                                         "the second cache is asked for whole groups of 16 bytes");
+                                },
+                                {"load_bytes", "l2_planes"}});
     return form;
 }
 
-FormSpace march_form(const Grid& grid) {
-    FormSpace form = marching_form(grid);
+FormSpace march_form(const Grid& grid, const Limits& limits) {
+    FormSpace form = marching_form(grid, limits);
     form.name = "march";
     form.help = "a march along z with planes in registers";
     form.former = [](const Config& config) { return config.has("staging", "registers"); };
@@ -108,8 +119,8 @@ FormSpace march_form(const Grid& grid) {
 }
 
 // Rows are shared by threads along y.
-FormSpace shared_form(const Grid& grid) {
-    FormSpace form = marching_form(grid);
+FormSpace shared_form(const Grid& grid, const Limits& limits) {
+    FormSpace form = marching_form(grid, limits);
     form.name = "shared";
     form.help = "a march along z with planes in registers, and rows in shared memory for the neighbours along y";
     form.tunables[1].values = numbers({2, 4, 8, 16});
@@ -158,10 +169,10 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     return {{{.space = block_form(limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }}}, "blocks"};
 }
 
-Forms cuda_forms(const Problem& problem, const Limits&) {
+Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
     Forms forms{{}, "cells"};
-    for (const FormSpace& space : {cells_form(grid), march_form(grid), shared_form(grid)}) {
+    for (const FormSpace& space : {cells_form(grid), march_form(grid, limits), shared_form(grid, limits)}) {
         std::vector<std::string> reads{"block_x", "block_y", "load_bytes", "rows_per_thread"};
         if (space.name != "cells") reads.emplace_back("prefetch");
         forms.list.push_back({.space = space,

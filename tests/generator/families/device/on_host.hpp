@@ -126,6 +126,12 @@ inline void device_on_host(std::string& text) {
         phases_on_host(text);
     }
     replace_body(text, "unsigned long long kept_reads(", "    return 0;\n");
+    replace_body(text, "void say_steps(", "    *to = steps;\n");
+    replace_body(text, "int steps_of_warp(", "    __syncwarp(1u << cuda_on_host::current->lane);\n    return *from;\n");
+    replace_body(
+        text, "void ask_for(const real* from",
+        R"(    if (reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || bytes == 0 || bytes % 16 != 0) cuda_on_host::stop("what is asked for is not aligned");
+)");
     replace_body(text, "void put_layer(", "    *to = layer;\n");
     replace_body(text, "int layer_at(", "    return *from;\n");
 }

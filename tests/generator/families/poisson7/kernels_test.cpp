@@ -39,10 +39,10 @@ constexpr std::array boundaries{"periodic", "dirichlet", "neumann"};
 // ones are.
 constexpr std::array cuda_forms{"form=cells,rows_per_thread=2,load_bytes=8,block_x=32,block_y=2",
                                 "form=march,load_bytes=8,block_x=32,block_y=4,z_block=8,cache_hint=streaming",
-                                "form=march,load_bytes=16,block_x=64,block_y=2,z_block=16,rows_per_thread=2,prefetch=2",
+                                "form=march,load_bytes=16,block_x=64,block_y=2,z_block=16,rows_per_thread=2,prefetch=2,l2_planes=2",
                                 "form=shared,load_bytes=8,block_x=32,block_y=2,z_block=8,rows_per_thread=4",
                                 "form=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,prefetch=2,cache_hint=streaming",
-                                "form=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,prefetch=2,max_lead=1"};
+                                "form=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,prefetch=2,max_lead=1,l2_planes=1"};
 
 // The last but one has rows of whole strips, whatever they are.
 constexpr std::array sizes{"nx=1 ny=1 nz=1",    "nx=1 ny=1 nz=19",   "nx=2 ny=6 nz=2",          "nx=37 ny=1 nz=3",
@@ -89,7 +89,7 @@ TEST_F(Poisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
         const Problem problem =
             parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=133 ny=9 nz=10", kernels[number % kernels.size()],
                               coefficients[number % 3], boundaries[(number + 1) % 3], number % 2 == 0 ? "f64" : "f32"));
-        const SearchSpace space = family.space(problem, {});
+        const SearchSpace space = family.space(problem, cuda_limits(90));
         const Config config = space.parse(cuda_forms[number]);
         ASSERT_FALSE(space.check(config).has_value()) << problem.key() << ' ' << config.key();
         test::expect_verified_once(*backend_, family, problem, config, random_);
@@ -119,7 +119,7 @@ void Poisson7Kernels::expect_no_digit_to_depend_on_the_configuration(int configu
         }
     omp_set_num_threads(usual);
     if (!test::rounds_once()) return;
-    const Config on_cuda = cuda.space(problem, {}).parse(cuda_forms[1 + random_() % 4]);
+    const Config on_cuda = cuda.space(problem, cuda_limits(90)).parse(cuda_forms[1 + random_() % 4]);
     EXPECT_TRUE(test::same_bytes(usual_answer, stepped(*backend_, cuda, problem, on_cuda, seed)))
         << problem.key() << ' ' << on_cuda.key() << " seed " << seed;
 }
@@ -150,7 +150,7 @@ TEST_F(SlowPoisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator
         ++number;
         const Problem problem = parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=133 ny=9 nz=10", kernels[1 + number % 5],
                                                   coefficients[number / 5 % 3], boundaries[number / 15 % 3], precision()));
-        expect_verified(family, problem, family.space(problem, {}).parse(form));
+        expect_verified(family, problem, family.space(problem, cuda_limits(90)).parse(form));
     }
 }
 
