@@ -11,6 +11,7 @@
 
 #include "runtime/disk_cache.hpp"
 #include "runtime/processors.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 #include "tuner/worker/worker_program.hpp"
 
 namespace hone::inline v0_1 {

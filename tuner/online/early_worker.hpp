@@ -7,9 +7,10 @@
 
 #include "runtime/backend.hpp"
 #include "tuner/online/tuner.hpp"
-#include "tuner/worker/worker_evaluator.hpp"
 
 namespace hone::inline v0_1 {
+
+struct OpenedWorker;
 
 /// Of the calling thread and of the processes that it starts from now on: what works beside an
 /// application.
