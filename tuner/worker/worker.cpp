@@ -57,7 +57,16 @@ class Session {
         cache_.emplace(request["cache"].string(longest_message_text));
         backend_ = make_backend(request["device"].string(64), *cache_);
         limits_ = backend_->device().limits;
+        if (limits_.target == Target::cuda) compile_comparison();
         return "{}";
+    }
+
+    /// The kernel that compares arrays, which else the first candidate would wait for.
+    void compile_comparison() {
+        const std::int64_t bytes = bytes_per_word(Precision::f64);
+        const DeviceArray word(*backend_, bytes);
+        backend_->fill(word.data(), 0, bytes);
+        backend_->largest_difference(word.data(), word.data(), 1, Precision::f64);
     }
 
     /// Uses the processors and as many threads as it was told: both agree with who told it on the
