@@ -52,7 +52,7 @@ TEST(OnlineJournal, ASearchBeginsWithTheNeighboursOfWhatRuns) {
         const auto own = space.levels(member), safe = space.levels(space.index_of(space.safe()));
         for (std::size_t i = 0; i < own.size(); ++i) {
             differ += own[i] == safe[i] ? 0 : 1;
-            next = next && std::max(own[i], safe[i]) - std::min(own[i], safe[i]) <= 1;
+            next = next && (own[i] == safe[i] || own[i] == safe[i] + 1);
         }
         if (differ == 1 && next) neighbours.insert(space.at(member).key());
     }
