@@ -151,7 +151,7 @@ void whole_step(benchmark::State& state, const std::string& rest, const std::str
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
         const double copy = DeviceBench::instance().ceilings().copy_bytes_per_second;
-        const std::vector<TimedKernel> sweeps{velocity.timed("velocity"), pressure.timed("pressure")};
+        const std::vector<TimedKernel> sweeps{velocity.timed("velocity").as_rival(), pressure.timed("pressure").as_rival()};
         report(state, problem, seconds[0], {levels * best(seconds, 2, seconds.size() - 2)}, sweeps);
         state.counters["sweeps_ns/points"] = levels * seconds[1] / problem.counts().updates * 1e9;
         state.counters[ratio_name("sweeps/ours", {problem.timed(), sweeps[0], sweeps[1]})] = levels * seconds[1] / seconds[0];

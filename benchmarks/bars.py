@@ -7,15 +7,20 @@
 A row of bars.csv: section, row, bar, record, h100, h200, source, cause. A figure should be at least its bar; a negative bar is the most that it may be.
 `record` names a shipped record by family and parameters: where a card has it and the row has no figure of its own for this card, the figure is the
 record's percentage of its ceiling. `source` is a file beside the page, which has the command. `cause` says why a bar is missed.
+The last column is of the run of all benchmarks (h200/all-benchmarks.md), from its CSV files.
 """
 import argparse
 import csv
 import json
 import pathlib
+import re
 import sys
+
+from tables import rows_of, value
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "benchmarks" / "results" / "bars.md"
+SITTING = ROOT / "benchmarks" / "results" / "h200"
 CARDS = {"h100": ROOT / "tuning_db" / "records" / "nvidia_h100_80gb_hbm3.json", "h200": ROOT / "tuning_db" / "records" / "nvidia_h200.json"}
 HEAD = """# Bars and figures
 
@@ -23,6 +28,8 @@ Every bar of issue 19 with what an NVIDIA H100 (80 GB HBM3, copy 3.0 TB/s) and a
 TB/s) reached. Made by `benchmarks/bars.py` from `bars.csv` and the records that ship. A figure that
 comes from a record says so by its date; `hone show` prints the configuration. The others are
 measured as the file says that is named. Percentages are of the row's ceiling, memory or arithmetic.
+"All at once" is what the same bar has in the run of [all benchmarks](h200/all-benchmarks.md) on an
+H200, {date}; `*` marks a ratio with a kernel that was not tuned for its problem.
 """
 
 
@@ -43,32 +50,94 @@ def of_record(records, words):
     return f"{100 * newest['ceiling']['fraction']:.1f}", newest["date"][:10]
 
 
+EQUATIONS = {"Maxwell": "maxwell_3d", "acoustics": "acoustics_3d", "2D": "maxwell_2d_tm"}
+
+
+def place_of(row):
+    """Where the run of all benchmarks has a bar's figure: files, words of the row's name, column, and the column that it is to be divided by."""
+    stage = re.fullmatch(r"(Maxwell|acoustics|2D) (f\d\d), N = (\d+)", row["row"])
+    if row["section"].endswith("times three kernels") and stage:
+        return ["dg_stage", "dg_stage_others"], {f"equation={EQUATIONS[stage[1]]}", f"precision={stage[2]}", f"order={stage[3]}"}, "rival/ours", None
+    sweeps = re.fullmatch(r"acoustic step 3D, order 16, (f\d\d), two sweeps", row["row"])
+    if sweeps:
+        words = {"kernel=step", "levels=1", "dimension=3", "order=16", f"precision={sweeps[1]}"}
+        return ["acoustics_staggered", "acoustics_staggered_f64"], words, "%ceiling", "sweeps/ours"
+    step = re.fullmatch(r"hydro, ms a step, 3D Q(\d)-Q\d, (\d+)\^3", row["row"])
+    if step:
+        return ["hydro"], {f"order={step[1]}", f"zones={step[2]}x{step[2]}x{step[2]}"}, "gpu_ms/step", None
+    family, *words = row["record"].split() or [""]
+    words = {word for word in words if word not in ("arithmetic=strict", "result=products")}
+    column = "%ceiling"
+    for half in ("direction", "residual"):
+        if f"kernel={half}" in words:
+            words, column = words - {f"kernel={half}"} | {"kernel=direction+residual"}, f"{half}_%ceiling"
+    return [family, f"{family}_others"], words, column, None
+
+
+def sitting():
+    """Files of the run of all benchmarks, those of one day, and that day."""
+    runs = {row["run"]: row["date"][:10] for row in rows_of(SITTING, ["contexts"]) if (SITTING / f"{row['run']}.csv").exists()}
+    day = max(runs.values())
+    return {run for run in runs if runs[run] == day}, day
+
+
+def accurate_over_strict(files):
+    """The least ratio of rates, Maxwell's first five orders."""
+    times = {row["name"]: float(row["real_time"]) for row in rows_of(SITTING, files & {"dg_stage"}) if re.search("maxwell_3d order=[1-5] precision=f32", row["name"])}
+    ratios = [times[name.replace(" arithmetic=f32_accurate", "")] / time for name, time in times.items() if "f32_accurate" in name]
+    return f"{min(ratios):.3g}" if ratios else ""
+
+
+def at_once(row, measured_files):
+    """A bar's figure in the run of all benchmarks, with its mark; empty where it has none."""
+    if row["section"].endswith("f32_accurate over strict"):
+        return accurate_over_strict(measured_files)
+    files, words, column, divisor = place_of(row)
+    for measured in rows_of(SITTING, [file for file in files if file in measured_files]):
+        name = measured["name"].split()
+        figures = [value(measured, wanted) for wanted in (column, divisor) if wanted]
+        if words and words <= set(name) and "arithmetic=f32_accurate" not in name and all(figures):
+            return f"{figures[0][0] / (figures[1][0] if divisor else 1):.3g}" + "".join(mark for _, mark in figures)
+    return ""
+
+
+def cell(bar, figure, date=""):
+    return " ".join(word for word in (figure, "**met**" if figure and met(bar, figure) else "", f"({date})" if date else "") if word)
+
+
 def met(bar, figure):
+    if figure.endswith("*"):
+        return False
     return float(figure) <= -float(bar) if float(bar) < 0 else float(figure) >= float(bar)
 
 
 def page(rows, records):
-    lines = [HEAD]
-    counts = {card: [0, 0] for card in CARDS}
+    files, day = sitting()
+    lines = [HEAD.format(date=day)]
+    counts = {card: [0, 0] for card in [*CARDS, "all at once"]}
     body = []
     section = None
     for row in rows:
         if row["section"] != section:
             section = row["section"]
-            body.append(f"\n## {section}\n\n| | bar | H100 | H200 | what limits | measured in |\n|---|---|---|---|---|---|")
-        cells = []
+            body.append(f"\n## {section}\n\n| | bar | H100 | H200 | all at once | what limits | measured in |\n|---|---|---|---|---|---|---|")
+        cells, figures = [], {}
         for card in CARDS:
             figure, date = row[card], ""
             if not figure and row["record"]:
                 figure, date = of_record(records[card], row["record"])
+            figures[card] = figure
+            cells.append(cell(row["bar"], figure, date))
+        figures["all at once"] = at_once(row, files)
+        cells.append(cell(row["bar"], figures["all at once"]))
+        for card, figure in figures.items():
             if figure:
                 counts[card][1] += 1
                 counts[card][0] += met(row["bar"], figure)
-            cells.append(" ".join(word for word in (figure, "**met**" if figure and met(row["bar"], figure) else "", f"({date})" if date else "") if word))
         at_most = "at most " if float(row["bar"]) < 0 else ""
         source = f"[{row['source']}]({row['source']})" if row["source"] else ""
-        body.append(f"| {row['row']} | {at_most}{row['bar'].lstrip('-')} | {cells[0]} | {cells[1]} | {row['cause']} | {source} |")
-    lines.append("\n".join(f"{card.upper()}: {count[0]} of the {count[1]} that were measured are met, of {len(rows)}." for card, count in counts.items()))
+        body.append(f"| {row['row']} | {at_most}{row['bar'].lstrip('-')} | {' | '.join(cells)} | {row['cause']} | {source} |")
+    lines.append("\n".join(f"{card if card not in CARDS else card.upper()}: {count[0]} of the {count[1]} that were measured are met, of {len(rows)}." for card, count in counts.items()))
     return "\n".join(lines) + "\n" + "\n".join(body) + "\n"
 
 

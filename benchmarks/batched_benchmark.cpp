@@ -3,7 +3,7 @@
 // OpenMP loops): the shapes of a high-order hydrodynamics code, and shapes drawn at random, each
 // extent log-uniform in 1..512 so that every size class is as likely.
 //
-//     batched_benchmark --problems [--seed=N] [--shapes=N]      the problems as arguments of `hone tune`, in sizes that are quick to set up
+//     batched_benchmark --problems [--seed=N] [--shapes=N]      the problems as arguments of `hone tune`
 //     batched_benchmark [--seed=N] [--shapes=N] [Google Benchmark's options]
 //
 // So, on a GPU:  hone tune $(batched_benchmark --problems) --device cuda --budget 20m --db results && HONE_DB=results batched_benchmark
@@ -32,7 +32,8 @@
 namespace hone::benchmarks {
 namespace {
 
-constexpr double cpu_bytes = 5e7;  // of a problem on the processor
+// Of a problem on the processor, and on a GPU: many times its second cache.
+constexpr double cpu_bytes = 5e7, gpu_bytes = 512e6;
 
 struct Run {
     std::uint64_t seed = 20261121;
@@ -308,9 +309,8 @@ std::vector<Problem> listed_problems(double bytes) {
     return problems;
 }
 
-// In sizes that are quick to set up.
 std::vector<std::string> problems(const Run& run) {
-    const double bytes = device_name().starts_with("cpu") ? cpu_bytes : 512e6;  // many times a GPU's second cache
+    const double bytes = device_name().starts_with("cpu") ? cpu_bytes : gpu_bytes;
     std::vector<std::string> keys;
     for (const auto& some : {listed_problems(bytes), random_problems(run, bytes)})
         for (const Problem& problem : some) keys.push_back(problem.key());
@@ -322,9 +322,9 @@ void register_all(Run& run) {
     const auto cublas = cuda ? std::make_shared<const BatchedCublas>() : nullptr;
     if (cublas && !cublas->there()) fmt::print(stderr, "no rival: {}\n", cublas->reason());
     benchmark::AddCustomContext("seed", std::to_string(run.seed));
-    const double bytes = cuda ? 1e9 : cpu_bytes;
+    const double bytes = cuda ? gpu_bytes : cpu_bytes;
     if (!cuda) benchmark::AddCustomContext("libraries", product_libraries());
-    register_group(listed_problems(cuda ? 1e10 : bytes), cublas, run.fixed, run);
+    register_group(listed_problems(bytes), cublas, run.fixed, run);
     register_group(random_problems(run, bytes), cublas, run.drawn, run);
 }
 

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "benchmarks/program.hpp"
 #include "benchmarks/rivals.hpp"
+#include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/random_words.hpp"
 #include "runtime/uploader.hpp"
@@ -66,6 +69,20 @@ DeviceBench::DeviceBench()
     if (triad_ > 0) benchmark::AddCustomContext("stream_triad_GB/s", std::to_string(triad_ * 1e-9));
     benchmark::AddCustomContext("ceiling_f32_GFLOP/s", std::to_string(ceilings_.fma_f32 * 1e-9));
     benchmark::AddCustomContext("ceiling_f64_GFLOP/s", std::to_string(ceilings_.fma_f64 * 1e-9));
+}
+
+void compile_side_by_side(std::size_t count, const std::function<void(std::size_t)>& compile) {
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (std::size_t i = next++; i < count; i = next++) {
+            try {
+                compile(i);
+            } catch (const Error&) {  // said when it is to run
+            }
+        }
+    };
+    std::vector<std::jthread> threads(std::max(1U, std::thread::hardware_concurrency()));
+    for (auto& thread : threads) thread = std::jthread(work);
 }
 
 void fill_randomly(Backend& backend, const DeviceArray& array, Precision precision, std::uint64_t seed) {

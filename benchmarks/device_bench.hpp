@@ -41,6 +41,10 @@ class DeviceBench {
     double triad_ = 0;
 };
 
+/// Compiles kernels on all cores: `compile` is called for every number below `count`. An Error is
+/// left to the row that needs the kernel.
+void compile_side_by_side(std::size_t count, const std::function<void(std::size_t)>& compile);
+
 /// Fills device memory with random words of a precision, made once and repeated on the device
 /// itself, so that gigabytes are set up in no time. Another seed has other words.
 void fill_randomly(Backend& backend, const DeviceArray& array, Precision precision, std::uint64_t seed);
@@ -77,7 +81,7 @@ std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::fu
 /// The rival that a kernel is compared with.
 struct Rival {
     double seconds = 0;                     ///< 0: there is none
-    std::vector<TimedKernel> kernels = {};  ///< of hone's own, where it consists of such
+    std::vector<TimedKernel> kernels = {};  ///< of hone's own, where it consists of such: as rivals
 };
 
 /// Reports the tuned kernel's median as the benchmark's time, with the counters hone always gives:

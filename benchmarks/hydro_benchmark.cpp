@@ -149,7 +149,7 @@ void report(benchmark::State& state, const Way& way, const Measured& measured, c
     for (std::size_t i = 0; i < way.metered.size(); ++i)
         if (const auto& power = measured.cost.power[i]) counter(i == 0 ? "watts_processor" : "watts_device", power->watts);
     std::vector<TimedKernel> compared = measured.timed;
-    compared.insert(compared.end(), processor.timed.begin(), processor.timed.end());
+    for (const TimedKernel& kernel : processor.timed) compared.push_back(kernel.as_rival());
     counter(ratio_name("speed_up", compared).c_str(), processor.cost.step.median / seconds);
     const auto watts = measured.cost.watts();
     const auto of_processor = processor.cost.watts();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <type_traits>
 
+#include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuning_db/environment.hpp"
@@ -52,6 +53,12 @@ void declare(CLI::App& app, const Option& option) {
         option.value);
 }
 
+// Those of all its problems, into the library that the rows take them from.
+void compile_kernels(const std::vector<std::string>& problems) {
+    KernelLibrary& library = DeviceBench::instance().library();
+    compile_side_by_side(problems.size(), [&](std::size_t i) { library.kernel(built_in_families().parse_problem(problems[i])); });
+}
+
 int run(int argc, char** argv, const std::string& name) {
     const Program own = program();
     CLI::App app(own.purpose, name);
@@ -63,8 +70,11 @@ int run(int argc, char** argv, const std::string& name) {
         "\n"
         "Environment: HONE_DEVICE is the device (default best), HONE_DB the folder of tuned results (default tuning_db/records).");
     app.allow_extras();
-    bool only_problems = false;
-    if (own.problems) app.add_flag("--problems", only_problems, "Print the problems instead, as arguments of `hone tune`: those for a GPU.");
+    bool only_problems = false, compile_first = false;
+    if (own.problems) {
+        app.add_flag("--problems", only_problems, "Print the problems instead, as arguments of `hone tune`: those for a GPU.");
+        app.add_flag("--compile-first", compile_first, "Compile the kernels of all problems on all cores before anything is measured.");
+    }
     for (const Option& option : own.options) declare(app, option);
     try {
         app.parse(argc, argv);
@@ -85,6 +95,7 @@ int run(int argc, char** argv, const std::string& name) {
     words.push_back(nullptr);
     benchmark::Initialize(&count, words.data());
     if (benchmark::ReportUnrecognizedArguments(count, words.data())) return 2;
+    if (compile_first) compile_kernels(own.problems());
     if (own.register_all) own.register_all();
     benchmark::RunSpecifiedBenchmarks();
     if (own.finish) own.finish();

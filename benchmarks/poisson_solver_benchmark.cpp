@@ -188,7 +188,21 @@ void solve(benchmark::State& state, const std::string& precision, int n, double 
 struct Settings {
     int n = 0;  ///< of the largest grid; 0: 512 on a GPU, 128 on a processor
     int rounds = 3;
+
+    int large(bool cuda) const { return n > 0 ? n : cuda ? 512 : 128; }
 };
+
+// Of both halves of an iteration, with either kind of coefficients.
+std::vector<std::string> problems(const Settings& settings) {
+    const int large = settings.large(!device_name().starts_with("cpu"));
+    std::vector<std::string> texts;
+    for (const auto& [precision, n] : {std::pair{"f32", large}, std::pair{"f64", large / 2}, std::pair{"f64", large}})
+        for (const char* coefficients : {"axis", "scalar"})
+            for (const char* half : {"direction", "residual"})
+                texts.push_back(fmt::format("poisson7 kernel={0} coefficients={1} boundary=dirichlet precision={2} nx={3} ny={3} nz={3}", half,
+                                            coefficients, precision, n));
+    return texts;
+}
 
 void register_all(const Settings& settings) {
     const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
@@ -196,7 +210,7 @@ void register_all(const Settings& settings) {
         benchmark::RegisterBenchmark(name.c_str(), solve, arguments...)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
     };
     if (settings.n % grid_unit != 0) throw Error("--n", fmt::format("{} is not a multiple of {}", settings.n, grid_unit), "give one, as --n=256");
-    const int large = settings.n > 0 ? settings.n : cuda ? 512 : 128;
+    const int large = settings.large(cuda);
     add(fmt::format("iteration precision=f32 n={}", large), "f32", large, 0.0, cuda ? 60 : 40, settings.rounds);
     if (large / 2 % grid_unit == 0) add(fmt::format("to_1e-8 precision=f64 n={}", large / 2), "f64", large / 2, 1e-8, 20000, settings.rounds);
     // Seconds each, so that once is enough.
@@ -211,6 +225,7 @@ Program program() {
         .purpose = "The Poisson solver on tuned kernels beside conjugate gradients on cuSPARSE and cuBLAS.",
         .options = {{"--n", "Cells of the largest grid along each axis, a multiple of 32; by default 512 on a GPU, 128 on a processor.", &settings.n},
                     {"--rounds", "How often each of the shorter rows is repeated.", &settings.rounds}},
+        .problems = [] { return problems(settings); },
         .register_all = [] { register_all(settings); }};
 }
 

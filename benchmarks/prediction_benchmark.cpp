@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <future>
@@ -78,24 +77,16 @@ Case case_of(const Record& record, const Database& database, const Beside& besid
     return result;
 }
 
-/// Compiles all kernels side by side, into the cache.
+/// Into the cache.
 void compile_all(const std::vector<Case>& cases) {
     Backend& backend = DeviceBench::instance().backend();
     std::vector<std::pair<const Problem*, Config>> kernels;
     for (const Case& of : cases)
         for (const Config& config : of.distinct()) kernels.emplace_back(&of.record.problem, config);
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < kernels.size(); i = next++) {
-            const auto& [problem, config] = kernels[i];
-            try {
-                backend.compiler().compile(built_in_families().of(*problem).kernel(*problem, config, backend.device().limits));
-            } catch (const Error&) {  // said when it is to run
-            }
-        }
-    };
-    std::vector<std::jthread> threads(std::max(1U, std::thread::hardware_concurrency()));
-    for (auto& thread : threads) thread = std::jthread(work);
+    compile_side_by_side(kernels.size(), [&](std::size_t i) {
+        const auto& [problem, config] = kernels[i];
+        backend.compiler().compile(built_in_families().of(*problem).kernel(*problem, config, backend.device().limits));
+    });
 }
 
 /// Ratios to the tuned configuration, by family.

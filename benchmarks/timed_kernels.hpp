@@ -16,16 +16,19 @@ namespace hone {
 struct TimedKernel {
     std::string name;
     Grade grade = Grade::none;
+    bool rival = false;  ///< ours is compared with it
 
-    /// For this device: another size of the problem will do. With Grade::none it runs by the
-    /// family's safe configuration, with Grade::predicted by what other problems suggest.
-    bool tuned() const { return grade == Grade::exact || grade == Grade::nearest_size; }
+    /// For this device: a rival for this very problem, of ours another size will do. With
+    /// Grade::none it runs by the family's safe configuration, with Grade::predicted by what other
+    /// problems suggest.
+    bool tuned() const { return grade == Grade::exact || (grade == Grade::nearest_size && !rival); }
+    TimedKernel as_rival() const { return {name, grade, true}; }
 };
 
 /// The meaning of `*`, for the foot of a table or the head of a report.
 constexpr const char* untuned_note =
     "a kernel of this ratio was not tuned for this device (none: its safe configuration; predicted: from other problems; same_architecture: found on "
-    "another model): "
+    "another model), or a rival among hone's own kernels not for this problem (nearest_size: for another size of it): "
     "it compares no tuned kernels, and is left out of their means";
 
 inline bool all_tuned(const std::vector<TimedKernel>& kernels) {

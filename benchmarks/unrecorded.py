@@ -3,7 +3,7 @@
 
     benchmarks/unrecorded.py build/release/bin nvidia_h200     one a line, as arguments of `hone tune`; exit code 1 where there are any
 
-Programs that name their problems (`--problems`) are asked; random ones of batched_benchmark are left out, which are for predictions.
+Programs that name their problems (`--problems`) are asked.
 """
 import json
 import os
@@ -12,16 +12,14 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAMS = ("acoustics_staggered", "batched", "corner_force", "csr_spmv", "dg_stage", "dg_volume", "fe_mass", "gauss_seidel_27", "poisson7")
-LISTED = 14  # of batched_benchmark; shapes drawn at random follow
+PROGRAMS = ("acoustics_staggered", "batched", "corner_force", "csr_spmv", "dg_stage", "dg_volume", "fe_mass", "gauss_seidel_27", "poisson7", "poisson_solver")
 
 
 def problems(folder, program):
     asked = subprocess.run(
         [folder / f"{program}_benchmark", "--problems"], check=True, capture_output=True, text=True, env={**os.environ, "HONE_DEVICE": "cuda"}
     )
-    lines = asked.stdout.splitlines()
-    return lines[:LISTED] if program == "batched" else lines
+    return asked.stdout.splitlines()
 
 
 def main():

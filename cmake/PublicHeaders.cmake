@@ -4,7 +4,7 @@ set(hone_public_headers
     # Applications: all that <hone/hone.hpp> includes is found by reading it.
     runtime/hybrid_kernel.hpp runtime/hybrid_team.hpp runtime/power.hpp runtime/ceilings.hpp
     runtime/ranks/communicator.hpp runtime/ranks/device_of_rank.hpp runtime/ranks/exchange_settings.hpp runtime/ranks/grid_partition.hpp runtime/ranks/halo_exchange.hpp
-    runtime/ranks/run_ranks.hpp runtime/ranks/thread_ranks.hpp
+    runtime/ranks/run_ranks.hpp runtime/ranks/thread_ranks.hpp runtime/ranks/threads_of_processes.hpp
     # Families of an application's own, and what users of hone's lay their arrays out by.
     generator/render.hpp generator/random_words.hpp generator/text.hpp generator/families/device/cpu_arguments.hpp generator/families/device/cpu_team.hpp
     generator/families/acoustics_staggered/grid.hpp generator/families/elements/reference_element.hpp generator/families/elements/simplex_nodes.hpp

@@ -12,6 +12,7 @@ set(HONE_UNITY_SIZE 20 CACHE STRING "Sources per group at most: fewer leave more
 # it would see: NAMESPACE|NAME, where files that open that namespace, or one within, see the name.
 function(hone_read_source file words spaces names)
     file(READ ${file} text)
+    string(REPLACE "hone::inline " "hone::" text "${text}")
     string(REPLACE "\n}  // namespace\n" "\nclosed anonymous\n" text "${text}")
     string(REGEX REPLACE "\n}  // namespace [a-z0-9_:]+" "\nclosed namespace" text "${text}")
     string(REGEX REPLACE "//[^\n]*" "" text "${text}")

@@ -40,6 +40,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "generator/text.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
+#include "runtime/ranks/rank_place.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
@@ -484,7 +485,7 @@ int main(int argc, char** argv) try {
         "  hydro --dimension 3 --zones 32,32,32 --device cuda:0,cpu --db tuned   on both, in the ratio that ends them together\n"
         "  mpirun -n 4 hydro --zones 64,64                              four ranks, each with a part of the mesh");
     std::string devices;
-    app.callback([&] { devices = options.split == "mesh" ? options.device : ""; });
+    app.callback([&] { devices = options.split == "mesh" || hone::rank_place().ranks > 1 ? options.device : ""; });
     return run_on_ranks("hydro", app, argc, argv, devices, [&](Communicator& ranks) { return run_rank(options, ranks); });
 } catch (const std::exception& error) {
     fmt::print(stderr, "hydro: {}\n", error.what());

@@ -110,7 +110,7 @@ void sweep(Run& run, SmoothedGrid& grid, const std::string& stencil) {
     progress.reset();
     const double updates = std::pow(grid.problem().n, 3) * run.options.sweeps;
     seconds = all_reduce(run.ranks, hone::Reduction::largest, seconds);
-    if (run.speaks()) fmt::print("{:.3g} M updates/s\n", updates / seconds * 1e-6);
+    if (run.speaks()) fmt::print("{:.4g} M updates/s\n", updates / seconds * 1e-6);
     // Thirty roundings of numbers below 2 per update, each colour inherits those of the ones before
     // it, and no sweep makes an error larger.
     const double allowed = 8 * 60 * run.unit() * run.options.sweeps;

@@ -22,6 +22,7 @@
 #include "examples/options/options.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
+#include "tuner/online/early_worker.hpp"
 #include "tuner/online/tuner.hpp"
 #include "tuning_db/json.hpp"
 
@@ -119,7 +120,7 @@ int main(int argc, char** argv) try {
     std::string best;
     int steps = 500;
     bool as_json = false;
-    bool late = false;
+    std::string beginning = "program";
     hone::OnlineSettings settings;
     CLI::App options("A time loop whose kernel is tuned while it runs. What is found stays in --db, else in HONE_DB or your own folder.");
     options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
@@ -137,7 +138,12 @@ int main(int argc, char** argv) try {
     options.add_option("--vetting-words", settings.vetting_words, "candidates are verified on arrays of at most so many words")
         ->capture_default_str()
         ->check(hone::examples::positive());
-    options.add_flag("--late", late, "make the tuner when the arrays are filled, not before: nothing is prepared when the first step comes");
+    options
+        .add_option("--begin", beginning,
+                    "when tuning begins: with the program, whose device the worker then opens at the same time, with the arrays, before they are "
+                    "filled, or with the steps")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"program", "arrays", "steps"}));
     options.add_flag("--json", as_json, "print one line of JSON");
     options.footer(
         "Examples:\n"
@@ -146,23 +152,27 @@ int main(int argc, char** argv) try {
         "  online --problem 'poisson7 kernel=apply coefficients=axis boundary=dirichlet precision=f64 nx=64 ny=64 nz=64' --db tuned");
     if (const auto code = hone::examples::read_command_line(options, argc, argv)) return *code;
 
+    std::map<std::string, double> seconds;
+    const double program = now();
+    if (beginning == "program") settings.early = std::make_shared<hone::EarlyWorker>(device, settings);
     hone::DiskCache cache(hone::DiskCache::default_folder());
     const auto backend = hone::make_backend(device, cache);
+    seconds["device"] = now() - program;
     const auto& families = hone::built_in_families();
     const hone::Problem problem = families.parse_problem(text);
     const auto specs = families.of(problem).arrays(problem);
     Arrays arrays(*backend, specs, problem.precision());
 
-    // What an application adds: a tuner as soon as its arrays are allocated, which begins its work
+    // What an application adds: its worker, above, a tuner as soon as its arrays are allocated, which begins its work
     // while they are filled, one line in place of the launch, and a report if it likes.
     std::optional<hone::OnlineTuner> made;
-    const double beginning = now();
+    const double allocated = now();
     // Arrays that hold places in others must be right whenever a kernel makes tables from them.
-    late = late || std::any_of(specs.begin(), specs.end(), hone::holds_integers);
+    const bool late = beginning == "steps" || std::any_of(specs.begin(), specs.end(), hone::holds_integers);
     if (!late) made.emplace(*backend, families, folder, problem, arrays.pointers, settings);
     const hone::Workload workload = families.of(problem).workload(problem, 1);
     arrays.fill(*backend, workload);
-    std::map<std::string, double> seconds{{"setup", now() - beginning}};
+    seconds["setup"] = now() - allocated;
     if (late) made.emplace(*backend, families, folder, problem, arrays.pointers, settings);
     hone::OnlineTuner& tuner = *made;
     tuner.prepare();  // tables come from what the arrays hold now

@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -74,6 +75,7 @@ void declare(CLI::App& app, Options& options) {
 struct History {
     std::vector<double> times;
     std::vector<FlowSums> sums;
+    double seconds = 0;  ///< of all steps, without looking at them
 };
 
 // Pictures, and files of the velocity with their times. Each rank writes its planes; the first one,
@@ -104,7 +106,7 @@ class Frames {
     std::vector<std::pair<double, std::string>> series_;
 };
 
-History simulate(Flow& flow, const Options& options, const TimeSteps& steps, Communicator& ranks) {
+History simulate(Flow& flow, hone::Backend& backend, const Options& options, const TimeSteps& steps, Communicator& ranks) {
     constexpr int rows = 100;  // of the history, at least where there are as many steps
     const int every = std::max(1, steps.count / rows);
     History history;
@@ -121,7 +123,11 @@ History simulate(Flow& flow, const Options& options, const TimeSteps& steps, Com
             if (shown) frames.take(step * steps.dt, velocity, flow.mesh().all_planes), ++frame;
         }
         if (progress) progress->at(step, [&] { return fmt::format("energy {:.5f}", history.sums.back().energy); });
-        if (step < steps.count) flow.step(steps.dt);
+        if (step == steps.count) break;
+        const auto begun = std::chrono::steady_clock::now();
+        flow.step(steps.dt);
+        backend.synchronise();
+        history.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     }
     return history;
 }
@@ -242,12 +248,13 @@ int run(Options options, Communicator& ranks) {
     const TimeSteps steps = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant);
     if (speaks) print_beginning(options, flow, steps, session, ranks);
     flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));
-    const History history = simulate(flow, options, steps, ranks);
+    const History history = simulate(flow, session.backend(), options, steps, ranks);
     bool good = true;
     if (speaks) {
         print_history(history);
         fmt::print("{:.1f} iterations of the pressure solver per stage\n",
                    static_cast<double>(flow.iterations()) / steps.count / hone::examples::FlowKernels::stages);
+        fmt::print("{} steps in {:.4g} s, {:.4g} ms each\n", steps.count, history.seconds, 1e3 * history.seconds / steps.count);
         if (!options.folder.empty()) write_history(options.folder, history);
         good = check_all(flow, history, options, session, ranks);
     }

@@ -55,8 +55,10 @@ int warm_up_length(std::span<const double> seconds) {
 
 Verdict judge(std::span<const double> seconds, double incumbent, double elapsed, const SamplingRule& rule) {
     const int samples = static_cast<int>(seconds.size());
-    if (samples < 3) return Verdict::more;
+    if (samples == 0) return Verdict::more;
     const Statistics summary = summarise({seconds.begin(), seconds.end()});
+    if (incumbent > 0 && summary.minimum > SamplingRule::hopeless_alone * rule.hopeless * incumbent) return Verdict::worse;
+    if (samples < 3) return Verdict::more;
     if (incumbent > 0 && summary.minimum > rule.hopeless * incumbent) return Verdict::worse;
     if (samples >= rule.fewest) {
         if (incumbent > 0 && summary.low > rule.worse * incumbent) return Verdict::worse;

@@ -38,6 +38,9 @@ struct SamplingRule {
     double shortest_sample = 5e-5;  ///< seconds; device events resolve about half a microsecond, 1 % of this
     double energy_seconds = 0;      ///< a candidate that survives its sampling period runs so long under the power meter; 0: no energy is wanted
 
+    /// Times `hopeless`: a single sample so far behind has decided as three have. What disturbs a
+    /// step seldom doubles its time.
+    static constexpr double hopeless_alone = 2;
     /// For `energy_seconds`: a meter that is read every 5 ms tells a period of this length to 1 %,
     /// as `narrow` does for time.
     static constexpr double enough_for_energy = 0.5;

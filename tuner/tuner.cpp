@@ -14,7 +14,6 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr int first_ahead = 12;    // candidates, while there is no report: about as many as the plan of a strategy's start
 constexpr int fewest_ahead = 3;    // ... and from then on; more, ...
 constexpr int reports_ahead = 12;  // ... one for so many reports: when much is known, what is pending would teach little
 constexpr double slack = 4;        // compilers stop while processors are measured, and not all take equally long
@@ -114,7 +113,7 @@ struct Tuner::State {
 
     /// How many candidates may be ahead of their reports now.
     int ahead() const {
-        if (entries.empty()) return std::min(settings.window, first_ahead);
+        if (entries.empty()) return std::min(settings.window, scope.first_ahead);
         const int known = static_cast<int>(entries.size()) / reports_ahead;
         // The one that a device works on, and those that it gets through while one is compiled.
         const double compiler = compiled > 0 ? compiling / compiled : 0, candidate = running / static_cast<double>(entries.size());

@@ -42,6 +42,7 @@ struct TunerScope {
     Objective objective;
     std::function<bool(const Config&)> only;  ///< members that it may choose, the safe configuration apart; empty: all
     std::vector<std::int64_t> promising;      ///< members to be evaluated right after the safe configuration
+    int first_ahead = 12;                     ///< candidates, while there is no report: about as many as the plan of a strategy's start
 };
 
 /// When to end a search: once its strategy gives less than a chance of 5 % to a further gain of
@@ -87,7 +88,7 @@ bool another_state(const DeviceReading& a, const DeviceReading& b);
 /// What is chosen ahead is chosen from less knowledge. So no more is than keeps the device busy, by
 /// the reported seconds of compiling and of measuring, or than teaches little beside what is known:
 /// 3, or a twelfth of the reports if that is more; never more than the window. There are 12 ahead
-/// before the first report.
+/// before the first report (TunerScope::first_ahead).
 ///
 /// What is best is what the objective says; by default the least seconds of a step. Promising
 /// members, if there are any, come right after the safe configuration, and the strategy is told of

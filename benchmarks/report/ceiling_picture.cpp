@@ -12,6 +12,7 @@ namespace {
 
 struct Source {
     std::string lane, file, rival;  ///< no rival: what was timed beside it is not shown
+    std::string ratio = "rival/ours";
 };
 const std::array sources{
     Source{"Gauss-Seidel, 27 points", "gauss_seidel_27", "plain kernel"},
@@ -24,7 +25,7 @@ const std::array sources{
     Source{"DG stage, others", "dg_stage_others", ""},
     Source{"small matrix products", "batched", "cuBLAS"},
     Source{"sparse matrices", "csr_spmv", "cuSPARSE"},
-    Source{"corner forces", "corner_force", "published kernels"},
+    Source{"corner forces", "corner_force", "published kernels", "paper/ours"},
 };
 
 double number(const Table::Row& row, const std::string& column) {
@@ -38,13 +39,6 @@ bool tuned(const Table::Row& row) {
     return label != row.end() && !std::regex_search(label->second, std::regex(" (same_architecture|predicted|none)[:,]"));
 }
 
-// Of corner forces each form has a column; the published kernels are one of them.
-double best_form(const Table::Row& row) {
-    double best = 0;
-    for (const char* form : {"whole", "force", "separate"}) best = std::max(best, number(row, std::string(form) + "_%ceiling"));
-    return best;
-}
-
 }  // namespace
 
 StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device) {
@@ -56,13 +50,9 @@ StripChart ceiling_picture(const std::filesystem::path& folder, const std::strin
         std::vector<double> rivals;
         for (const Table::Row& row : read_csv(file).rows) {
             if (!tuned(row)) continue;
-            const bool forms = row.contains("separate_%ceiling");
-            const double ours = forms ? best_form(row) : number(row, "%ceiling"), ratio = number(row, "rival/ours");
+            const double ours = number(row, "%ceiling"), ratio = number(row, source.ratio);
             if (ours > 0) lane.groups[0].values.push_back(ours);
-            if (forms && row.contains("paper_%ceiling"))
-                rivals.push_back(number(row, "paper_%ceiling"));
-            else if (ratio > 0)
-                rivals.push_back(ours / ratio);
+            if (ratio > 0) rivals.push_back(ours / ratio);
         }
         if (!source.rival.empty()) lane.groups.push_back({source.rival, rivals});
         chart.lanes.push_back(std::move(lane));

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <vector>
 
 #include "examples/options/command_line.hpp"
 #include "runtime/ceilings.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/run_ranks.hpp"
-#include "runtime/ranks/thread_ranks.hpp"
+#include "runtime/ranks/threads_of_processes.hpp"
 #include "tuning_db/file_store.hpp"
 
 namespace hone::examples {
@@ -36,10 +36,10 @@ int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** arg
         const bool first = ranks.rank() == 0;
         if (const auto code = read_command_line(app, argc, argv, first ? std::cout : silent, first ? std::cerr : silent)) return *code;
         make_records(app);
-        const auto devices = static_cast<int>(1 + std::count(device.begin(), device.end(), ','));
-        if (ranks.size() > 1 || devices == 1) return run(ranks);
+        const int devices = devices_of_process(device, ranks);
+        if (all_reduce(ranks, Reduction::largest, devices) == 1) return run(ranks);
         int code = 0;
-        run_thread_ranks(devices, [&](Communicator& threads) {
+        run_threads_of_processes(ranks, devices, [&](Communicator& threads) {
             const int own = run(threads);
             if (threads.rank() == 0) code = own;
         });

@@ -11,7 +11,8 @@
 namespace hone::examples {
 
 /// The main part of a program that runs on the ranks it was started with, or, where `device` names
-/// several devices by commas and no launcher started it, on as many threads of this process: reads
+/// more devices by commas than processes of this host were started, on threads of these processes,
+/// one for each device: reads
 /// the command line into what `app` was declared with, which must be the same on all ranks, and
 /// calls `run` on each, which must not change what it shares with other threads. Help and what is
 /// wrong with options come from rank 0. A folder --db is made where --tune or --tune-exchange is to

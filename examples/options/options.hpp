@@ -15,7 +15,7 @@ namespace hone::examples {
 /// `records` is a text or a path; `more` is what else a program takes for a device.
 template <typename Folder>
 void add_device(CLI::App& app, std::string& device, Folder& records, const std::string& more = "") {
-    app.add_option("--device", device, "best, cuda, cuda:1 or cpu" + more)->capture_default_str();
+    app.add_option("--device,--devices", device, "best, cuda, cuda:1 or cpu" + more)->capture_default_str();
     app.add_option("--db", records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
 }
 
@@ -30,6 +30,6 @@ inline void add_precision(CLI::App& app, std::string& precision, const std::stri
 }
 
 /// What add_device says of programs that run on ranks.
-inline constexpr const char* device_list = "; several by commas: for the ranks of a host, or for as many in one process";
+inline constexpr const char* device_list = "; several by commas: for the ranks of a host, or for threads of its processes, one for each";
 
 }  // namespace hone::examples

@@ -11,8 +11,6 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr int largest_tag = 32767;  // what every MPI has
-
 void check_message(const Communicator& communicator, int peer, int tag) {
     if (peer < 0 || peer >= communicator.size())
         throw Error("exchange of messages", fmt::format("there is no rank {}", peer), fmt::format("ranks are 0 to {}", communicator.size() - 1));
@@ -42,6 +40,14 @@ void check_all_gather(const Communicator& communicator, std::size_t own, std::sp
 void check_exchange(const Communicator& communicator, std::span<const Send> sends, std::span<const Receive> receives) {
     for (const Send& send : sends) check_message(communicator, send.to, send.tag);
     for (const Receive& receive : receives) check_message(communicator, receive.from, receive.tag);
+}
+
+void check_length(const Communicator& communicator, const Receive& expected, std::size_t bytes) {
+    if (bytes != expected.bytes.size())
+        throw Error("exchange of messages",
+                    fmt::format("rank {} sends {} bytes with tag {}, rank {} expects {}", expected.from, bytes, expected.tag, communicator.rank(),
+                                expected.bytes.size()),
+                    "sender and receiver must agree");
 }
 
 double all_reduce(Communicator& communicator, Reduction reduction, double own) {

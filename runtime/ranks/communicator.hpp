@@ -11,8 +11,12 @@
 
 namespace hone::inline v0_1 {
 
+class Processes;
+
+constexpr int largest_tag = 32767;  ///< what every MPI has
+
 /// A message to another rank, or to the same one. `tag` tells messages between the same two ranks
-/// apart; tags are 0 to 32767.
+/// apart; tags are 0 to `largest_tag`.
 struct Send {
     int to = 0;
     int tag = 0;
@@ -30,7 +34,8 @@ struct Receive {
 /// host's, and where `reaches_devices` that of messages may be a GPU's.
 ///
 /// Implementations: one rank (self_communicator), threads of one process (run_thread_ranks),
-/// processes (MPI; run_ranks takes it where the program was started by mpirun or srun).
+/// processes (MPI; run_ranks takes it where the program was started by mpirun or srun), threads of
+/// several processes (run_threads_of_processes).
 ///
 ///     communicator.begin_exchange(sends, receives);
 ///     ...                                              // work that needs none of these bytes
@@ -56,6 +61,8 @@ class Communicator {
     /// Whether exchanges take the memory of this rank's GPU, once the stream that writes it has
     /// been waited for.
     virtual bool reaches_devices() const { return false; }
+    /// Where ranks are processes: what threads of theirs need to be ranks. Else null.
+    virtual Processes* processes() { return nullptr; }
 
     /// Starts all messages. What is sent is not changed, and what is received is not touched, until
     /// `end_exchange`. Throws Error for a rank that there is not, or an exchange that was begun
@@ -114,8 +121,10 @@ void expect_same_on_all_ranks(Communicator& communicator, const std::string& wha
 /// As many counts as there are ranks, all of them `count`.
 std::vector<int> equal_counts(const Communicator& communicator, int count);
 
-/// Checks the arguments of all_gather and begin_exchange, for every implementation. Throws Error.
+/// Checks the arguments of all_gather and begin_exchange, and that as many bytes came as are
+/// expected, for every implementation. Throws Error.
 void check_all_gather(const Communicator& communicator, std::size_t own, std::span<const int> counts, std::size_t all);
 void check_exchange(const Communicator& communicator, std::span<const Send> sends, std::span<const Receive> receives);
+void check_length(const Communicator& communicator, const Receive& expected, std::size_t bytes);
 
 }  // namespace hone::inline v0_1

@@ -13,6 +13,11 @@ namespace hone::inline v0_1 {
 ///     Session session(device_of_rank("best", ranks));
 std::string device_of_rank(const std::string& names, const Communicator& ranks);
 
+/// How many of these devices are for threads of this process: a host's processes share a list that
+/// is longer than they are many, each the next ones (then device_of_rank gives each thread its own);
+/// else one.
+int devices_of_process(const std::string& names, const Communicator& processes);
+
 /// The device of a rank, by its number among the ranks of its host.
 std::string device_of_rank(const std::string& names, int rank_on_host);
 

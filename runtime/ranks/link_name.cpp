@@ -75,8 +75,9 @@ std::string link_name(Communicator& communicator, Backend& backend) {
     std::vector<std::string> links = lines_of_all(communicator, link_to_next(communicator, backend, try_messages(communicator, backend)));
     std::sort(links.begin(), links.end());
     links.erase(std::unique(links.begin(), links.end()), links.end());
-    const bool threads = communicator.transport().starts_with("threads");
-    return fmt::format("{}, between {}", fmt::join(links, " + "), threads ? "threads" : "processes");
+    const std::string transport = communicator.transport();
+    const char* const between = transport.starts_with("threads") ? "threads" : transport.ends_with("threads") ? "processes and threads" : "processes";
+    return fmt::format("{}, between {}", fmt::join(links, " + "), between);
 }
 
 std::vector<MessageWay> message_ways(Communicator& communicator, Backend& backend) {

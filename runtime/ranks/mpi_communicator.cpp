@@ -16,15 +16,17 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
 #include <thread>
+#include <utility>
 #endif
 
 namespace hone::inline v0_1 {
 
 #ifndef HONE_WITH_MPI
 
-std::unique_ptr<MpiCommunicator> start_mpi() {
+std::unique_ptr<MpiCommunicator> start_mpi(const std::string& /*program*/) {
     throw Error("ranks in processes", "hone was built without MPI",
                 "install an MPI (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin) and build hone anew, or start one process");
 }
@@ -49,25 +51,118 @@ void expect_success(int code, const char* call) {
     throw Error(call, text, "all ranks must make the same calls, with the same lengths");
 }
 
-class Processes : public MpiCommunicator {
+// How calls of several threads go one by one, and how they wait.
+class Calls {
   public:
-    Processes() {
-        // Ranks are used by one thread each, which need not be the first one.
-        int provided = 0;
-        expect_success(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+    // `crowded`: a host has more ranks than processors. MPI polls while it waits, which takes the
+    // processor from the very rank that is waited for.
+    void set(bool threads, bool crowded) { threads_ = threads, crowded_ = crowded; }
+
+    template <typename Start>
+    void start(const Start& start, const char* call) {
+        const std::lock_guard lock(mutex_);
+        expect_success(start(), call);
+    }
+
+    void wait(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses) {
+        const int count = static_cast<int>(requests.size());
+        if (!crowded_ && !threads_) return expect_success(MPI_Waitall(count, requests.data(), statuses.data()), "waiting for messages");
+        constexpr std::chrono::microseconds longest{200};
+        for (std::chrono::microseconds pause{5};; pause = std::min(2 * pause, longest)) {
+            int done = 0;
+            start([&] { return MPI_Testall(count, requests.data(), &done, statuses.data()); }, "waiting for messages");
+            if (done != 0) return;
+            crowded_ ? std::this_thread::sleep_for(pause) : std::this_thread::yield();
+        }
+    }
+    void wait(std::vector<MPI_Request>& requests) {
+        std::vector<MPI_Status> statuses(requests.size());
+        wait(requests, statuses);
+    }
+
+  private:
+    bool threads_ = false, crowded_ = false;
+    std::mutex mutex_;
+};
+
+class Messages : public ProcessMessages {
+  public:
+    explicit Messages(Calls& calls) : calls_(calls) {}
+
+    void begin(std::span<const Send> sends, std::span<const Receive> receives) override {
+        if (open_) throw Error("exchange of messages", "another one has not ended", "call end_exchange first");
+        open_ = true;
+        for (const Receive& receive : receives) {
+            pieces_.push_back(0);
+            in_pieces(receive.bytes, [&](std::span<std::byte> piece, MPI_Request* request) {
+                ++pieces_.back();
+                return MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, receive.from, receive.tag, MPI_COMM_WORLD, request);
+            });
+        }
+        for (const Send& send : sends)
+            in_pieces(send.bytes, [&](std::span<const std::byte> piece, MPI_Request* request) {
+                return MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, send.to, send.tag, MPI_COMM_WORLD, request);
+            });
+    }
+
+    std::vector<std::size_t> end() override {
+        if (!open_) throw Error("exchange of messages", "none was begun", "call begin_exchange first");
+        std::vector<MPI_Status> statuses(requests_.size());
+        calls_.wait(requests_, statuses);
+        // What is too long MPI refuses by itself.
+        std::vector<std::size_t> received;
+        auto status = statuses.begin();
+        for (const std::size_t pieces : pieces_) {
+            received.push_back(0);
+            for (const auto last = status + static_cast<std::ptrdiff_t>(pieces); status != last; ++status) {
+                int bytes = 0;
+                MPI_Get_count(&*status, MPI_BYTE, &bytes);
+                received.back() += static_cast<std::size_t>(bytes);
+            }
+        }
+        requests_.clear();
+        pieces_.clear();
+        open_ = false;
+        return received;
+    }
+
+  private:
+    template <typename Byte, typename Start>
+    void in_pieces(std::span<Byte> bytes, const Start& start) {
+        std::size_t begin = 0;
+        do {
+            const auto piece = bytes.subspan(begin, std::min(largest_piece, bytes.size() - begin));
+            requests_.push_back(MPI_REQUEST_NULL);
+            calls_.start([&] { return start(piece, &requests_.back()); }, "a message");
+            begin += largest_piece;
+        } while (begin < bytes.size());
+    }
+
+    Calls& calls_;
+    bool open_ = false;
+    std::vector<MPI_Request> requests_;  // receives, then sends
+    std::vector<std::size_t> pieces_;    // of each message that is received
+};
+
+class World : public MpiCommunicator {
+  public:
+    explicit World(std::string program) : program_(std::move(program)) {
+        // One thread at a time calls MPI, which need not be the first one.
+        expect_success(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided_), "MPI_Init_thread");
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
-        MPI_Comm host = MPI_COMM_NULL;
-        expect_success(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-        MPI_Comm_rank(host, &local_rank_);
-        MPI_Comm_size(host, &local_size_);
-        MPI_Comm_free(&host);
-        crowded_ = local_size_ > sysconf(_SC_NPROCESSORS_ONLN);
+        expect_success(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_), "MPI_Comm_split_type");
+        MPI_Comm_rank(host_, &local_rank_);
+        MPI_Comm_size(host_, &local_size_);
+        set_calls(1, local_size_);
     }
-    ~Processes() override { MPI_Finalize(); }
-    Processes(const Processes&) = delete;
-    Processes& operator=(const Processes&) = delete;
+    ~World() override {
+        MPI_Comm_free(&host_);
+        MPI_Finalize();
+    }
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
@@ -85,111 +180,90 @@ class Processes : public MpiCommunicator {
 
     void begin_exchange(std::span<const Send> sends, std::span<const Receive> receives) override {
         check_exchange(*this, sends, receives);
-        if (open_) throw Error("exchange of messages", "another one has not ended", "call end_exchange first");
-        open_ = true;
-        for (const Receive& receive : receives)
-            in_pieces(receive.bytes, [&](std::span<std::byte> piece, MPI_Request* request) {
-                received_.push_back(piece.size());
-                return MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, receive.from, receive.tag, MPI_COMM_WORLD, request);
-            });
-        for (const Send& send : sends)
-            in_pieces(send.bytes, [&](std::span<const std::byte> piece, MPI_Request* request) {
-                return MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, send.to, send.tag, MPI_COMM_WORLD, request);
-            });
+        own_.begin(sends, receives);
+        receives_.assign(receives.begin(), receives.end());
     }
-
     void end_exchange() override {
-        if (!open_) throw Error("exchange of messages", "none was begun", "call begin_exchange first");
-        std::vector<MPI_Status> statuses(requests_.size());
-        wait(requests_, statuses);
-        // What is too long MPI refuses by itself.
-        for (std::size_t n = 0; n < received_.size(); ++n) {
-            int bytes = 0;
-            MPI_Get_count(&statuses[n], MPI_BYTE, &bytes);
-            if (static_cast<std::size_t>(bytes) != received_[n])
-                throw Error("exchange of messages",
-                            fmt::format("rank {} sends {} bytes with tag {}, rank {} expects {}", statuses[n].MPI_SOURCE, bytes, statuses[n].MPI_TAG,
-                                        rank_, received_[n]),
-                            "sender and receiver must agree");
-        }
-        requests_.clear();
-        received_.clear();
-        open_ = false;
+        const std::vector<std::size_t> bytes = own_.end();
+        for (std::size_t n = 0; n < bytes.size(); ++n) check_length(*this, receives_[n], bytes[n]);
     }
 
     void all_gather(std::span<const double> own, std::span<const int> counts, std::span<double> all) override {
         check_all_gather(*this, own.size(), counts, all.size());
         std::vector<int> begins(counts.size());
         std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), 0);
-        std::vector<MPI_Request> request(1);
-        expect_success(MPI_Iallgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), counts.data(), begins.data(), MPI_DOUBLE,
-                                       MPI_COMM_WORLD, request.data()),
-                       "MPI_Iallgatherv");
-        wait(request);
+        together(
+            [&](MPI_Request* request) {
+                return MPI_Iallgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), counts.data(), begins.data(), MPI_DOUBLE,
+                                       MPI_COMM_WORLD, request);
+            },
+            "MPI_Iallgatherv");
     }
 
     void broadcast(std::span<std::byte> bytes, int root) override {
         for (std::size_t begin = 0; begin < bytes.size(); begin += largest_piece) {
             const auto piece = bytes.subspan(begin, std::min(largest_piece, bytes.size() - begin));
-            std::vector<MPI_Request> request(1);
-            expect_success(MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, MPI_COMM_WORLD, request.data()), "MPI_Ibcast");
-            wait(request);
+            together(
+                [&](MPI_Request* request) {
+                    return MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, MPI_COMM_WORLD, request);
+                },
+                "MPI_Ibcast");
         }
     }
 
     void barrier() override {
-        std::vector<MPI_Request> request(1);
-        expect_success(MPI_Ibarrier(MPI_COMM_WORLD, request.data()), "MPI_Ibarrier");
-        wait(request);
+        together([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); }, "MPI_Ibarrier");
+    }
+
+    std::vector<int> start_threads(int own) override {
+        if (own > 1 && provided_ < MPI_THREAD_SERIALIZED)
+            throw Error("threads of a process that are ranks", transport() + " takes calls of one thread alone", "start a process for each device");
+        std::vector<int> all(static_cast<std::size_t>(local_size_));
+        expect_success(MPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, host_), "MPI_Allgather");
+        set_calls(own, std::accumulate(all.begin(), all.end(), 0));
+        return all;
+    }
+    std::unique_ptr<ProcessMessages> messages() override {
+        return std::make_unique<Messages>(calls_);
+    }
+    int largest_tag() const override {
+        int* value = nullptr;
+        int known = 0;
+        MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &known);
+        return known != 0 ? *value : hone::largest_tag;
     }
 
     [[noreturn]] void abort(const std::string& reason) override {
-        fmt::print(stderr, "{}\n", reason);
+        fmt::print(stderr, "{}: {}\n", program_, reason);
         std::fflush(nullptr);
-        MPI_Abort(MPI_COMM_WORLD, 2);
+        calls_.start([] { return MPI_Abort(MPI_COMM_WORLD, 2); }, "MPI_Abort");
         std::abort();  // MPI_Abort does not return
     }
 
   private:
-    template <typename Byte, typename Start>
-    void in_pieces(std::span<Byte> bytes, const Start& start) {
-        std::size_t begin = 0;
-        do {
-            const auto piece = bytes.subspan(begin, std::min(largest_piece, bytes.size() - begin));
-            requests_.push_back(MPI_REQUEST_NULL);
-            expect_success(start(piece, &requests_.back()), "a message");
-            begin += largest_piece;
-        } while (begin < bytes.size());
+    void set_calls(int threads, int ranks_of_host) {
+        calls_.set(threads > 1, ranks_of_host > sysconf(_SC_NPROCESSORS_ONLN));
     }
 
-    // MPI polls while it waits, which takes the processor from the very rank that is waited for
-    // where there are more ranks than processors.
-    void wait(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses) const {
-        const int count = static_cast<int>(requests.size());
-        if (!crowded_) return expect_success(MPI_Waitall(count, requests.data(), statuses.data()), "waiting for messages");
-        constexpr std::chrono::microseconds longest{200};
-        for (std::chrono::microseconds pause{5};; pause = std::min(2 * pause, longest)) {
-            int done = 0;
-            expect_success(MPI_Testall(count, requests.data(), &done, statuses.data()), "waiting for messages");
-            if (done != 0) return;
-            std::this_thread::sleep_for(pause);
-        }
-    }
-    void wait(std::vector<MPI_Request>& requests) const {
-        std::vector<MPI_Status> statuses(requests.size());
-        wait(requests, statuses);
+    template <typename Start>
+    void together(const Start& start, const char* call) {
+        std::vector<MPI_Request> request(1);
+        calls_.start([&] { return start(request.data()); }, call);
+        calls_.wait(request);
     }
 
-    int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
-    bool crowded_ = false, open_ = false;
-    std::vector<MPI_Request> requests_;  // receives, then sends
-    std::vector<std::size_t> received_;  // bytes that are expected of each
+    std::string program_;
+    int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, provided_ = 0;
+    MPI_Comm host_ = MPI_COMM_NULL;  // the processes of this host
+    Calls calls_;
+    Messages own_{calls_};
+    std::vector<Receive> receives_;  // what own_ awaits
 };
 
 }  // namespace
 
-std::unique_ptr<MpiCommunicator> start_mpi() {
-    return std::make_unique<Processes>();
+std::unique_ptr<MpiCommunicator> start_mpi(const std::string& program) {
+    return std::make_unique<World>(program);
 }
 
 std::string mpi_version() {

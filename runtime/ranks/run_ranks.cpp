@@ -34,9 +34,9 @@ void take_share_of_processors(Communicator& communicator) {
 }
 
 int run_processes(const std::string& program, const std::function<int(Communicator&)>& work) {
-    const auto communicator = start_mpi();
+    const auto communicator = start_mpi(program);
     const auto failed = [&](const std::string& reason) {
-        communicator->abort(fmt::format("{}: rank {} of {}: {}", program, communicator->rank(), communicator->size(), reason));
+        communicator->abort(fmt::format("rank {} of {}: {}", communicator->rank(), communicator->size(), reason));
     };
     try {
         take_share_of_processors(*communicator);

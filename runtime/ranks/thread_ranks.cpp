@@ -127,11 +127,7 @@ class ThreadCommunicator : public Communicator {
         if (!open_) throw Error("exchange of messages", "none was begun", "call begin_exchange first");
         for (const Receive& receive : receives_) {
             const Posted message = meeting_->take(receive.from, rank_, receive.tag);
-            if (message.bytes.size() != receive.bytes.size())
-                throw Error("exchange of messages",
-                            fmt::format("rank {} sends {} bytes with tag {}, rank {} expects {}", receive.from, message.bytes.size(), receive.tag,
-                                        rank_, receive.bytes.size()),
-                            "sender and receiver must agree");
+            check_length(*this, receive, message.bytes.size());
             std::copy(message.bytes.begin(), message.bytes.end(), receive.bytes.begin());
         }
         open_ = false;

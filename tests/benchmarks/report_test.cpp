@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class Report : public ::testing::Test {
   protected:
@@ -78,14 +77,19 @@ TEST_F(Report, RefusesWhatIsNoTableAndNoDocument) {
 TEST_F(Report, ThePictureHasRivalsAsPartsOfTheCeilingAndLeavesOutWhatIsNotTuned) {
     write("csr_spmv.csv",
           "name,%ceiling,rival/ours,label\na,80,2,\"memory-bound, exact: x=1\"\nb,50,1,\"memory-bound, none: x=2\"\nc,60,,\" exact: x=2\"\n");
+    write("corner_force.csv",
+          "name,%ceiling,paper/ours,paper/ours*,label\na,60,3,,\"memory-bound, whole exact: x=1; paper exact: x=1\"\n"
+          "b,50,,2,\"memory-bound, whole exact: x=1; paper none*: x=1\"\n");
     write("dg_stage.csv", "name,%ceiling,rival/ours,label\na,80,2,\"memory-bound, nearest_size: x=1\"\n");
     const StripChart chart = ceiling_picture(folder(), "x");
-    ASSERT_EQ(chart.lanes.size(), 2);
+    ASSERT_EQ(chart.lanes.size(), 3);
     ASSERT_EQ(chart.lanes[0].groups.size(), 1);
     EXPECT_THAT(chart.lanes[0].groups[0].values, ElementsAre(80));
     EXPECT_EQ(chart.lanes[1].groups[1].name, "cuSPARSE");
     EXPECT_THAT(chart.lanes[1].groups[0].values, ElementsAre(80, 60));
     EXPECT_THAT(chart.lanes[1].groups[1].values, ElementsAre(40));
+    EXPECT_THAT(chart.lanes[2].groups[0].values, ElementsAre(60, 50));
+    EXPECT_THAT(chart.lanes[2].groups[1].values, ElementsAre(20)) << "published kernels that were not tuned are no rivals";
 }
 
 TEST_F(Report, TheCommittedPictureIsMadeFromTheCommittedTables) {

@@ -23,6 +23,8 @@ TEST(TimedKernels, MarkRatiosWithUntunedOnes) {
     EXPECT_EQ(ratio_name("rival/ours", tuned), "rival/ours");
     EXPECT_EQ(ratio_name("rival/ours", mixed), "rival/ours*");
     EXPECT_EQ(ratio_name("rival/ours", {}), "rival/ours") << "rivals that nobody tunes";
+    EXPECT_EQ(ratio_name("rival/ours", {tuned[0], tuned[0].as_rival()}), "rival/ours");
+    EXPECT_EQ(ratio_name("rival/ours", {tuned[0], tuned[1].as_rival()}), "rival/ours*") << "a rival that was tuned at another size";
 }
 
 TEST(RatioSummary, LeavesUntunedOnesOutOfTheMeanAndSaysSo) {

@@ -4,19 +4,17 @@
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
-#include <random>
 #include <vector>
 
 namespace hone::test {
 
-/// `few` of many, other ones in every run and in their order; all of them with HONE_TEST_EVERYTHING
-/// in the environment (tools/test optimised). For sweeps whose members are alike, so that a check
-/// takes minutes and over many checks leaves none out; the caller says in a trace which one it is.
-template <typename T>
-std::vector<T> drawn(const std::vector<T>& many, std::size_t few) {
+/// `few` of many, in their order, by a generator whose seed the caller prints (FreshRandom); all of
+/// them with HONE_TEST_EVERYTHING in the environment (tools/test optimised). For sweeps whose
+/// members are alike, so that a check takes minutes and over many checks leaves none out.
+template <typename T, typename Generator>
+std::vector<T> drawn(const std::vector<T>& many, std::size_t few, Generator& random) {
     if (std::getenv("HONE_TEST_EVERYTHING") != nullptr) return many;
     std::vector<T> result;
-    std::mt19937_64 random(std::random_device{}());
     std::sample(many.begin(), many.end(), std::back_inserter(result), few, random);
     return result;
 }

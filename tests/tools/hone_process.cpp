@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,9 +50,12 @@ HoneProcess::HoneProcess(const std::vector<std::string>& arguments, Terminal ter
     const auto out = folder_.path() / "out";
     const auto error = folder_.path() / "error";
     winsize size{24, 80, 0, 0};
+    cpu_set_t processors;  // clang's OpenMP gives a child those that the program began with
+    sched_getaffinity(0, sizeof processors, &processors);
     pid_ = terminal == Terminal::yes ? forkpty(&terminal_, nullptr, nullptr, &size) : fork();
     if (pid_ < 0) throw std::runtime_error("no process could be started");
     if (pid_ == 0) {
+        sched_setaffinity(0, sizeof processors, &processors);
         redirect(STDOUT_FILENO, out);
         if (terminal == Terminal::no) redirect(STDERR_FILENO, error);
         execv(program(), words.data());

@@ -99,7 +99,9 @@ TEST(SlowHone, CompilesAheadWhatATuningRunChoosesAmong) {
     ASSERT_EQ(first.code, 0) << first.error;
     const Json ahead = Json::parse(first.out)["problems"][0];
     EXPECT_GE(ahead["members"], 3);
-    EXPECT_EQ(ahead["compiled"], ahead["members"]);
+    // Configurations whose kernels have the same text are compiled once.
+    EXPECT_GE(ahead["compiled"], 1);
+    EXPECT_EQ(ahead["compiled"].get<int>() + ahead["cached"].get<int>(), ahead["members"]);
     EXPECT_GT(ahead["compile_seconds"], 0);
     const Json again = Json::parse(HoneRun(with(with({"compile", "--device", "cpu", "--json"}, draw), problem)).out)["problems"][0];
     EXPECT_EQ(again["cached"], ahead["members"]);
@@ -299,7 +301,8 @@ TEST(SlowHone, AHangUpKeepsTheBestSoFar) {
     ASSERT_TRUE(process.wait_for("x safe", 120)) << process.error();
     process.send(SIGHUP);
     ASSERT_EQ(process.wait(120), 4) << process.error();
-    EXPECT_EQ(Json::parse(HoneRun({"show", "--json"}).out)["devices"][0]["records"].size(), 1U);
+    const HoneRun shown({"show", "--json", "--db", (own.folder.path() / "db").string()});
+    EXPECT_EQ(Json::parse(shown.out)["devices"][0]["records"].size(), 1U);
 }
 
 TEST(SlowHone, AResultThatCannotBeStoredFailsForItself) {

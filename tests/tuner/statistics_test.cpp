@@ -119,6 +119,8 @@ TEST(Sampling, DropsWhatIsClearlyWorse) {
     const SamplingRule rule;
     EXPECT_EQ(judge(std::vector<double>{2, 3, 2.5}, 1, 0.1, rule), Verdict::worse);
     EXPECT_EQ(judge(std::vector<double>{2, 3, 1.2}, 1, 0.1, rule), Verdict::more);
+    EXPECT_EQ(judge(std::vector<double>{2}, 1, 0.1, rule), Verdict::more) << "one sample may have been disturbed";
+    EXPECT_EQ(judge(std::vector<double>{3.1}, 1, 0.1, rule), Verdict::worse) << "but hardly as much as that";
     EXPECT_EQ(judge(std::vector<double>{1.2, 1.3, 1.2, 1.4, 1.3, 1.2}, 1, 0.1, rule), Verdict::worse);
     EXPECT_EQ(judge(std::vector<double>{1.2, 1.3, 1.2, 1.4, 1.3, 1.2}, 1.2, 0.1, rule), Verdict::more);
 }

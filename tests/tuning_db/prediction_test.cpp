@@ -11,6 +11,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/drawn.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 #include "tuning_db/database.hpp"
 
@@ -277,7 +278,8 @@ TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
 TEST(Prediction, OfEveryShippedProblemIsAMember) {
     const Database database = Database::load(test::source_path("tuning_db/records"), built_in_families());
     std::size_t predicted = 0;
-    for (const Record& record : test::drawn(database.records(), 40)) {
+    test::FreshRandom random;
+    for (const Record& record : test::drawn(database.records(), 40, random)) {
         if (record.device.target != Target::cuda) continue;
         const SearchSpace space = built_in_families().of(record.problem).space(record.problem, cuda_limits(90));
         std::vector<Neighbour> others = database.neighbours(record.problem, record.device);

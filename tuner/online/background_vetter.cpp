@@ -1,27 +1,25 @@
 #include "tuner/online/background_vetter.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <csignal>
+#include <limits>
 #include <set>
 
 #include "generator/error.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
-#include "tuner/online/vetting_problem.hpp"
+#include "tuner/vetting_problem.hpp"
 #include "tuner/worker/process_tree.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
 
-// A quarter of an ordinary thread's share of a core: how much the application may lose is the
-// policy's business, and what never runs finds nothing.
-constexpr int low_priority = 5;
 constexpr auto tick = std::chrono::milliseconds(5);  // between two looks at the compilers
 // Launch limits of the y and z axes of a grid, on all architectures (CUDA C++ Programming Guide,
 // compute capabilities).
@@ -77,7 +75,11 @@ BackgroundVetter::BackgroundVetter(Backend& backend, const Families& families, c
     settings_.worker.source = [this](const Config& config) { return sha256(family_.kernel(problem_, config, backend_.device().limits).text); };
     process_ = getpid();
     const OnProcessors inherited;  // beside the application, not on the processor of its bound thread
-    thread_ = std::thread([this] { run(); });
+    const auto body = [this](OpenedWorker worker) {
+        opened_ = std::move(worker);
+        run();
+    };
+    thread_ = settings_.early ? settings_.early->run(backend.device(), body) : std::thread([body] { body({}); });
     all_vetters().add(this);
 }
 
@@ -165,8 +167,7 @@ std::string BackgroundVetter::broken() const {
 
 void BackgroundVetter::run() {
     thread_id_ = static_cast<int>(syscall(SYS_gettid));
-    // Linux: of this thread, and of the processes that it starts.
-    setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id_.load()), low_priority);
+    lower_priority();
     // The worker opens its device while the search space is still being listed.
     if (!on_cpu()) start_worker();
     std::unique_lock lock(mutex_);
@@ -224,6 +225,7 @@ void BackgroundVetter::begin() {
     if (evaluator_) return;
     small_ = vetting_problem(families_, problem_, backend_.device().limits, settings_.most_words);
     evaluator_ = std::make_unique<WorkerEvaluator>(settings_.worker);
+    evaluator_->adopt(std::move(opened_));
     evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
     if (!on_cpu()) evaluator_->open_compilers();
 }
@@ -240,12 +242,13 @@ void BackgroundVetter::start_worker() {
 std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>& lock) {
     if (wanted_.empty()) return std::nullopt;
     if (on_cpu()) return wanted_.front();
-    const std::vector<Candidate> candidates(wanted_.begin(), wanted_.end());
+    std::vector<Candidate> candidates(wanted_.begin(), wanted_.end());
     std::optional<Candidate> ready;
     std::string why;
     lock.unlock();
     try {
         begin();
+        compiled_soonest_first(candidates);
         for (const Candidate& candidate : candidates) {
             if (passed_.count(candidate.index) == 0 && !evaluator_->compiled(candidate)) continue;
             if (!ready) ready = candidate;
@@ -259,6 +262,20 @@ std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>
         wanted_.clear();
     }
     return ready;
+}
+
+/// What has a text twice as long as the shortest takes the compiler about twice as long: it must not
+/// keep waiting what can be tried soon. Within a factor of two their order stays.
+void BackgroundVetter::compiled_soonest_first(std::vector<Candidate>& candidates) {
+    std::size_t shortest = std::numeric_limits<std::size_t>::max();
+    const auto length = [this](const Candidate& candidate) {
+        const auto [known, is_new] = text_lengths_.try_emplace(candidate.index, 0);
+        if (is_new) known->second = family_.kernel(problem_, candidate.config, backend_.device().limits).text.size();
+        return std::max<std::size_t>(known->second, 1);
+    };
+    for (const Candidate& candidate : candidates) shortest = std::min(shortest, length(candidate));
+    const auto octave = [&](const Candidate& candidate) { return std::bit_width(length(candidate) / shortest); };
+    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) { return octave(a) < octave(b); });
 }
 
 void BackgroundVetter::work(const Candidate& candidate) {

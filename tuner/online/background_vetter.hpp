@@ -16,6 +16,7 @@
 
 #include "generator/families.hpp"
 #include "runtime/library.hpp"
+#include "tuner/online/early_worker.hpp"
 #include "tuner/outcome.hpp"
 #include "tuner/worker/worker_evaluator.hpp"
 
@@ -23,8 +24,9 @@ namespace hone::inline v0_1 {
 
 struct VetterSettings {
     WorkerSettings worker;
-    std::int64_t most_words = 0;  ///< of the arrays on which candidates are verified; see tuner/online/vetting_problem.hpp
-    std::uint64_t seed = 0;       ///< of the data
+    std::int64_t most_words = 0;         ///< of the arrays on which candidates are verified; see tuner/vetting_problem.hpp
+    std::uint64_t seed = 0;              ///< of the data
+    std::shared_ptr<EarlyWorker> early;  ///< whose thread and worker it takes, if there is one
 };
 
 /// The result of vetting a candidate: a failure, or a kernel that is verified and loaded.
@@ -87,6 +89,7 @@ class BackgroundVetter {
     void start_worker();
     /// The next candidate for a job, once there is one.
     std::optional<Candidate> next_job(std::unique_lock<std::mutex>& lock);
+    void compiled_soonest_first(std::vector<Candidate>& candidates);
     void work(const Candidate& candidate);
     Vetted vet(const Candidate& candidate);
     Outcome evaluate(const Candidate& candidate);
@@ -120,7 +123,9 @@ class BackgroundVetter {
     // Of the thread alone.
     std::unique_ptr<WorkerEvaluator> evaluator_;
     Problem small_;
+    OpenedWorker opened_;
     std::map<std::int64_t, Outcome> passed_;
+    std::map<std::int64_t, std::size_t> text_lengths_;
     std::thread thread_;
     int process_ = 0;  ///< whose thread it is
 };

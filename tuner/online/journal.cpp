@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -30,6 +31,27 @@ OnlinePolicy fresh(const OnlineNotes& notes, const OnlineRules& rules, std::int6
     return {notes.space, find_strategy(notes.run.strategy), *notes.run.seed, incumbent, own, promising};
 }
 
+/// Members that a search beside an application begins with: the incumbent, and its neighbours in
+/// which one number has its next greater value. A safe configuration demands little of a device, so
+/// that it runs everywhere: what gains is to ask for more. A neighbour's text is about as short as
+/// that of what runs already, so it is compiled soon.
+std::vector<std::string> tried_first(const SearchSpace& space, const Config& incumbent) {
+    std::vector<Config> first{incumbent};
+    const std::vector<std::size_t> levels = space.levels(space.index_of(incumbent));
+    for (std::size_t tunable = 0; tunable < levels.size(); ++tunable) {
+        const std::vector<Value>& values = space.tunables()[tunable].values;
+        const std::size_t next = levels[tunable] + 1;
+        if (next >= values.size() || !std::holds_alternative<std::int64_t>(values[next]) || values[next] < values[levels[tunable]]) continue;
+        std::vector<std::size_t> changed = levels;
+        changed[tunable] = next;
+        if (const auto index = space.index_of(changed)) first.push_back(space.at(*index));
+    }
+    std::vector<std::string> keys;
+    for (const Config& config : first)
+        if (config != space.safe() && !space.check(config)) keys.push_back(config.key());
+    return keys;
+}
+
 bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries, const std::function<bool()>& stop) {
     for (const JournalEntry& entry : entries) {
         if (stop()) return true;
@@ -55,7 +77,7 @@ void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const F
     notes.run.strategy = strategies().front().name;
     notes.run.seed = seed;
     notes.run.settings = rules.tuner;
-    if (incumbent != notes.space.safe()) notes.run.prior = {incumbent.key()};
+    notes.run.prior = tried_first(notes.space, incumbent);
     try {
         Journal::peek(notes.file, notes.run);
     } catch (const Error&) {  // damaged; `open` puts it aside

@@ -59,7 +59,14 @@ struct OnlinePolicy::State {
           job_cost(rules.first_job) {
         progress.bound = rules.bound;
         progress.first = progress.incumbent = incumbent;
-        tuner.emplace(space, strategy, seed, rules.tuner, TunerScope{.promising = promising});
+        tuner.emplace(space, strategy, seed, rules.tuner, scope());
+    }
+
+    /// The strategy's own beginning, too, is compiled before the application's first steps.
+    TunerScope scope() const {
+        TunerScope scope{.promising = promising};
+        scope.first_ahead += static_cast<int>(promising.size());
+        return scope;
     }
 
     double regret() const { return progress.explored_cost + std::max(0.0, disturbed) + progress.stalls; }
@@ -145,7 +152,7 @@ struct OnlinePolicy::State {
 
     void reopen() {
         promising = {incumbent()};
-        tuner.emplace(space, strategy, ++seed, rules.tuner, TunerScope{.promising = promising});
+        tuner.emplace(space, strategy, ++seed, rules.tuner, scope());
         trials.clear();
         told.clear();
         scale = 0;
@@ -200,7 +207,7 @@ struct OnlinePolicy::State {
     }
 
     /// How many times slower than the incumbent the worker found it; 0: not known.
-    double ratio(std::int64_t index) {
+    double ratio(std::int64_t index) const {
         const auto own = vettings.find(index);
         const auto incumbents = vettings.find(incumbent());
         if (own == vettings.end() || incumbents == vettings.end() || own->second.step.minimum <= 0 || incumbents->second.step.minimum <= 0) return 0;
@@ -459,7 +466,8 @@ bool OnlinePolicy::may_work() const {
     int ready = 0;
     for (const Trial& trial : state.trials) {
         if (trial.stage == Trial::Stage::running) return false;
-        if (trial.stage == Trial::Stage::ready) ++ready;
+        // What is slower, as the worker found, waits for its turn after what comes yet.
+        if (trial.stage == Trial::Stage::ready && state.ratio(trial.candidate.index) <= 1) ++ready;
     }
     return ready < state.rules.ahead && state.pace.known() && state.allowance() >= state.job_cost && state.allowance() > 0;
 }

@@ -18,7 +18,7 @@ namespace hone::inline v0_1 {
 struct OnlineRules {
     double bound = 0.05;    ///< the part of the time of all steps that may be lost to exploring
     int evaluations = 100;  ///< candidates, before the finalists are compared; 0: all of the space
-    TunerSettings tuner{.window = 16};
+    TunerSettings tuner{.window = 32};
     /// As offline, but for `worse`: between two candidates 2 % are worth a switch, not worth more
     /// of the application's time.
     SamplingRule sampling{.worse = 1.02, .most_seconds = 10.0};

@@ -9,6 +9,7 @@
 #include "generator/error.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/processors.hpp"
+#include "tuner/online/early_worker.hpp"
 #include "tuner/worker/worker_program.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/places.hpp"
@@ -38,7 +39,7 @@ WorkerSettings worker_settings(const Device& device, const OnlineSettings& setti
     worker.device = device;
     worker.cache = settings.cache.empty() ? DiskCache::default_folder() : settings.cache;
     worker.command = command;
-    worker.compile_processes = settings.compile_processes > 0 ? settings.compile_processes : cpu ? 1 : std::max(1, processors().usable - 2);
+    worker.compile_processes = compile_processes(settings, device.limits.target);
     worker.sampling = vetting_rule();
     // On the CPU processes are stopped for as long as the budget is used up. On a GPU a candidate
     // that hangs slows the application: not for long.
@@ -98,7 +99,7 @@ void OnlineSession::start(const std::filesystem::path& folder, const OnlineSetti
     }
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
     if (command.empty()) return tell_why_not("there is no hone program to verify candidates with: install it, or name it in HONE_WORKER");
-    VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, std::random_device{}()};
+    VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, std::random_device{}(), settings.early};
     vetter_ = std::make_unique<BackgroundVetter>(backend_, families_, problem_, std::move(vetting));
     OnlineRules rules = settings.rules;
     if (backend_.device().limits.target != Target::cpu) rules.disturbed_sparse = disturbed_sparse_on_gpu;

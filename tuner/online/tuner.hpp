@@ -14,16 +14,19 @@
 
 namespace hone::inline v0_1 {
 
+class EarlyWorker;
+
 /// Settings of tuning inside a running application.
 struct OnlineSettings {
-    OnlineRules rules;                     ///< `rules.bound`: the part of the time that may be spent exploring
-    bool enabled = true;                   ///< false: the best configuration known runs, and nothing is tried
-    std::vector<std::string> worker;       ///< command that starts a worker; empty: find_worker_command()
-    std::filesystem::path cache;           ///< of compiled code; empty: DiskCache::default_folder()
-    std::string strategy;                  ///< empty: the default, or the journal's
-    std::uint64_t seed = 1;                ///< of the search
-    int compile_processes = 0;             ///< 0: all hardware threads but two for a GPU, one for the CPU
-    std::int64_t vetting_words = 1 << 24;  ///< candidates are verified on arrays of at most so many words; see tuner/online/vetting_problem.hpp
+    OnlineRules rules;                             ///< `rules.bound`: the part of the time that may be spent exploring
+    bool enabled = true;                           ///< false: the best configuration known runs, and nothing is tried
+    std::vector<std::string> worker;               ///< command that starts a worker; empty: find_worker_command()
+    std::filesystem::path cache;                   ///< of compiled code; empty: DiskCache::default_folder()
+    std::string strategy;                          ///< empty: the default, or the journal's
+    std::uint64_t seed = 1;                        ///< of the search
+    int compile_processes = 0;                     ///< 0: all hardware threads but two for a GPU, one for the CPU
+    std::int64_t vetting_words = 1 << 24;          ///< candidates are verified on arrays of at most so many words; see tuner/vetting_problem.hpp
+    std::shared_ptr<EarlyWorker> early;            ///< started before the device was opened; see tuner/online/early_worker.hpp
     std::function<void(const std::string&)> warn;  ///< told once when tuning is not possible; default: a line on standard error
 };
 

@@ -62,12 +62,16 @@ Outcome& failed(Outcome& outcome, Status status, std::string reason) {
 }
 
 // What was measured of it does not count.
-Outcome& overwrote(Outcome& outcome, const std::string& found) {
-    outcome.verification_error = std::numeric_limits<double>::infinity();
+Outcome& wrong(Outcome& outcome, double error, const std::string& found) {
+    outcome.verification_error = error;
     outcome.samples.clear();
     outcome.step = {};
     outcome.energy.reset();
     return failed(outcome, Status::wrong, found);
+}
+
+Outcome& overwrote(Outcome& outcome, const std::string& found) {
+    return wrong(outcome, std::numeric_limits<double>::infinity(), found);
 }
 
 // The times of few steps, which are all queued before the first is waited for: where an application
@@ -126,6 +130,7 @@ CandidateBench::CandidateBench(Backend& backend, const Family& family, const Pro
 
 void CandidateBench::place() {
     if (!workload_) return;
+    if (small_) small_->place();
     const std::vector<ArraySpec> specs = family_.arrays(problem_);
     std::vector<Array> arrays(specs.size());
     Uploader uploader(backend_);
@@ -233,49 +238,89 @@ std::optional<Energy> CandidateBench::metered(const BoundKernel& kernel, double 
     return energy;
 }
 
+void CandidateBench::verify_first_on(std::unique_ptr<CandidateBench> small) {
+    small_ = std::move(small);
+    if (small_) small_space_ = family_.space(small_->problem_, backend_.device().limits);
+}
+
+std::shared_ptr<const Kernel> CandidateBench::loaded(const Config& config) const {
+    Match match;
+    match.config = config;
+    return std::make_shared<const Kernel>(backend_, family_, problem_, match, backend_.device().limits);
+}
+
+bool CandidateBench::verified(BoundKernel& kernel, bool intact, Outcome& outcome) {
+    const auto begin = Clock::now();
+    FirstStep step = first_step(kernel);
+    const bool good = step.overwritten.empty() && step.error <= tolerance_;
+    if (intact && !good) {  // a later step of a candidate before may have changed an input
+        restore(true);
+        kernel.prepare();
+        step = first_step(kernel);
+    }
+    outcome.verify_seconds += seconds_since(begin);
+    inputs_intact_ = step.overwritten.empty() && step.error <= tolerance_;
+    outcome.verification_error = step.error;
+    if (inputs_intact_) return true;
+    if (!step.overwritten.empty())
+        overwrote(outcome, step.overwritten);
+    else
+        wrong(outcome, step.error, fmt::format("{} differs from the reference by {:.3g}, allowed are {:.3g}", step.where, step.error, tolerance_));
+    return false;
+}
+
+bool CandidateBench::verified(const Config& config, Outcome& outcome) {
+    const auto kernel = loaded(config);
+    const bool intact = std::exchange(inputs_intact_, false);
+    restore(!intact);
+    BoundKernel bound(kernel, pointers_);
+    return verified(bound, intact, outcome);
+}
+
+bool CandidateBench::same_on_small(const Config& config, const std::string& text) const {
+    return small_ && !small_space_.check(config) && family_.kernel(small_->problem_, config, backend_.device().limits).text == text;
+}
+
 Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule) {
     Outcome outcome;
     outcome.tolerance = tolerance_;
     try {
         place();
-        const Limits& limits = backend_.device().limits;
-        const CompileOutcome compiled = backend_.compiler().compile(family_.kernel(problem_, config, limits));
+        const KernelSource source = family_.kernel(problem_, config, backend_.device().limits);
+        const CompileOutcome compiled = backend_.compiler().compile(source);
         if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
         if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
 
         auto begin = Clock::now();
-        Match match;
-        match.config = config;
-        const auto kernel = std::make_shared<const Kernel>(backend_, family_, problem_, match, limits);
+        const bool on_small = incumbent > 0 && same_on_small(config, source.text);
+        if (on_small && !small_->verified(config, outcome)) return outcome;
+        const auto kernel = loaded(config);
         const bool intact = std::exchange(inputs_intact_, false);
-        restore(!intact);
+        if (on_small && intact)
+            restore_changed();
+        else
+            restore(!intact);
         BoundKernel bound(kernel, pointers_);
-        FirstStep step = first_step(bound);
-        const bool good = step.overwritten.empty() && step.error <= tolerance_;
-        if (intact && !good) {  // a later step of the candidate before may have changed an input
-            restore(true);
-            bound.prepare();
-            step = first_step(bound);
-        }
-        if (!step.overwritten.empty()) return overwrote(outcome, step.overwritten);
-        const auto& [unused, error, where] = step;
-        outcome.verification_error = error;
-        inputs_intact_ = error <= tolerance_;
+        if (!on_small && !verified(bound, intact, outcome)) return outcome;
         outcome.verify_seconds = seconds_since(begin);
-        if (!(error <= tolerance_))
-            return failed(outcome, Status::wrong,
-                          fmt::format("{} differs from the reference by {:.3g}, allowed are {:.3g}", where, error, tolerance_));
 
         begin = Clock::now();
-        restore_changed();
+        if (!on_small) restore_changed();
+        inputs_intact_ = true;
         Verdict verdict = Verdict::more;
         std::tie(outcome.samples, verdict) = sample(backend_, bound, incumbent, rule);
         outcome.step = summarise(outcome.samples);
         if (instruments_.state && rule.period > few) outcome.device = instruments_.state();
         if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(bound, outcome.step.median, rule);
         outcome.measure_seconds = seconds_since(begin);
-        if (const std::string found = overwritten(backend_.largest_differences(guard_comparisons())); !found.empty())
+        if (const std::string found = overwritten(backend_.largest_differences(guard_comparisons())); !found.empty()) {
+            inputs_intact_ = false;  // nor are the guards
             return overwrote(outcome, found);
+        }
+        if (!on_small || outcome.step.median >= incumbent) return outcome;
+        restore(false);
+        bound.prepare();
+        verified(bound, true, outcome);
     } catch (const FullDiskError&) {
         throw;
     } catch (const std::exception& error) {  // also of a library: out of memory

@@ -94,7 +94,14 @@ void CompilePool::start(int most) {
 
 void CompilePool::open() {
     for (Process& process : processes_)
-        if (!process.child && !process.retired) tell(process, problem_);
+        if (!process.opened && !process.retired) tell(process, problem_);
+}
+
+void CompilePool::adopt(std::vector<std::unique_ptr<ChildProcess>> children) {
+    for (std::size_t i = 0; i < std::min(children.size(), processes_.size()); ++i) {
+        processes_[i].child = std::move(children[i]);
+        processes_[i].answers_due = 1;
+    }
 }
 
 void CompilePool::forget(Process& process) {
@@ -105,6 +112,8 @@ void CompilePool::tell(Process& process, const std::string& problem) {
     if (!process.child) {
         forget(process);
         process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
+    }
+    if (!std::exchange(process.opened, true)) {
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
                                         json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
@@ -138,6 +147,8 @@ void CompilePool::collect(Process& process) {
         const bool preparation = process.answers_due > 0;
         if (preparation && !place.find("error")) {
             --process.answers_due;
+            process.began = Clock::now();  // to start and to be told a problem is no compilation's time
+            process.held = 0;
             continue;
         }
         if (!preparation && !place.find("full_disk")) return settle(process, read_result(place));
@@ -154,9 +165,8 @@ void CompilePool::collect(Process& process) {
     }
     // The compiler's own process, where there is one, is ended by its worker at the time-out; this
     // is for compilers inside the worker.
-    constexpr double grace = 2;
     const double spent = std::chrono::duration<double>(Clock::now() - process.began).count() - held_seconds(process);
-    if (spent > settings_.timeout + grace) {
+    if (spent > settings_.timeout + settings_.grace) {
         settle(process, {false, fmt::format("the compiler was killed after {:.3g} s", spent), spent});
         process.child.reset();
     }

@@ -29,6 +29,7 @@ struct CompilePoolSettings {
     std::filesystem::path cache;
     int processes = 1;
     double timeout = 60;                                           ///< seconds after which a compilation is given up
+    double grace = 2;                                              ///< seconds more for a process to end its compiler itself, before it is ended
     std::vector<std::pair<std::string, std::string>> environment;  ///< changes of this process's, for those that compile
     std::vector<WorkerCommand> further;                            ///< one more process for each, until it ends; another takes over
 };
@@ -55,6 +56,12 @@ class CompilePool {
         std::string failure;
         double seconds = 0;  ///< of the compiler; 0 from the cache
     };
+
+    /// Processes that were started before and told `load_request`; those beyond the number of this
+    /// pool's are ended. Before any work.
+    void adopt(std::vector<std::unique_ptr<ChildProcess>> children);
+    /// What a process is told that is to compile for a GPU yet unknown: to load its compiler.
+    static constexpr const char* load_request = R"({"do": "load_compiler"})";
 
     /// Another problem: forgets everything.
     void set_problem(const std::string& problem);
@@ -92,13 +99,14 @@ class CompilePool {
     using Work = std::pair<std::string, std::string>;  ///< keys of problem and configuration
     struct Process {
         std::unique_ptr<ChildProcess> child;
+        bool opened = false;       ///< it was told to open its compiler
         int answers_due = 0;       ///< to be skipped: of the requests before "compile"
         std::string problem;       ///< that it was told
         std::optional<Work> work;  ///< that it compiles; none: idle
-        Clock::time_point began;
-        double held = 0;        ///< seconds for which its work was
-        WorkerCommand command;  ///< empty: the settings'
-        bool retired = false;   ///< takes no further part
+        Clock::time_point began;   ///< compiling, as far as it said
+        double held = 0;           ///< seconds for which its work was
+        WorkerCommand command;     ///< empty: the settings'
+        bool retired = false;      ///< takes no further part
     };
 
     static void forget(Process& process);

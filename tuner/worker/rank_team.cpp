@@ -162,7 +162,12 @@ void serve_rank(const fs::path& folder, const RankPlace& place, const Device& de
             const JsonPlace said(node, "the coordinator");
             if (said["rank"].string(longest_word) != self.name) continue;
             if (said.find("end")) return leave();
-            workers.start(static_cast<int>(said["lane"].integer(0, most_ranks)), static_cast<int>(said["start"].integer(0, most_ranks)));
+            try {
+                workers.start(static_cast<int>(said["lane"].integer(0, most_ranks)), static_cast<int>(said["start"].integer(0, most_ranks)));
+            } catch (const Error&) {
+                if (fs::exists(folder)) throw;
+                return leave();  // the run ended before this rank came to the line, and its files are gone
+            }
         }
         if (coordinator.silent_seconds() > (coordinator.grows() ? rank_patience : patience_at_first)) {
             leave();

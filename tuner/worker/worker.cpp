@@ -21,11 +21,13 @@
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
 #include "runtime/cuda/nvml.hpp"
+#include "runtime/cuda/nvrtc.hpp"
 #include "runtime/power.hpp"
 #include "runtime/process.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tuner/messages.hpp"
+#include "tuner/vetting_problem.hpp"
 #include "tuner/worker/candidate_bench.hpp"
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
@@ -41,6 +43,7 @@ class Session {
     std::string answer(const JsonPlace& request) {
         const std::string what = request["do"].string(32);
         if (what == "open") return open(request);
+        if (what == "load_compiler") return load_compiler();
         if (what == "open_compiler") return open_compiler(request);
         if (what == "problem") return set_problem(request);
         if (what == "place") return place();
@@ -56,7 +59,16 @@ class Session {
         cache_.emplace(request["cache"].string(longest_message_text));
         backend_ = make_backend(request["device"].string(64), *cache_);
         limits_ = backend_->device().limits;
+        if (limits_.target == Target::cuda) compile_comparison();
         return "{}";
+    }
+
+    /// The kernel that compares arrays, which else the first candidate would wait for.
+    void compile_comparison() {
+        const std::int64_t bytes = bytes_per_word(Precision::f64);
+        const DeviceArray word(*backend_, bytes);
+        backend_->fill(word.data(), 0, bytes);
+        backend_->largest_difference(word.data(), word.data(), 1, Precision::f64);
     }
 
     /// Uses the processors and as many threads as it was told: both agree with who told it on the
@@ -67,6 +79,12 @@ class Session {
             throw Error("worker", fmt::format("it may use processors {}, and is to measure on {}", own, told->string(longest_message_text)),
                         "let nothing that starts it bind it to others: see HONE_WORKER");
         if (const auto threads = request.find("threads")) omp_set_num_threads(static_cast<int>(threads->integer(1, std::numeric_limits<int>::max())));
+    }
+
+    /// For what device it is to compile comes later. Where there is none to load, that says so.
+    static std::string load_compiler() {
+        cuda::load_nvrtc(cuda::library_candidates());  // stays loaded
+        return "{}";
     }
 
     std::string open_compiler(const JsonPlace& request) {
@@ -91,12 +109,22 @@ class Session {
             if (limits_.target == Target::cpu) limit_memory();
             const std::string seed = request["seed"].string(32);
             const auto energy = request.find("energy_seconds");
-            bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10),
+            const std::uint64_t number = std::strtoull(seed.c_str(), nullptr, 10);
+            bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, number,
                                                       instruments(energy ? energy->number(0, most_message_seconds) : 0));
+            verify_first_on_small(number);
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         return fmt::format(R"({{"seconds": {}, "reference_seconds": {}}})", json_number(seconds.count()),
                            json_number(bench_ ? bench_->reference_seconds() : 0));
+    }
+
+    /// On processors restoring and comparing large arrays takes as long as many steps.
+    void verify_first_on_small(std::uint64_t seed) {
+        if (limits_.target != Target::cpu) return;
+        constexpr std::int64_t most_words = std::int64_t{1} << 21;  // 8 or 16 MiB: caches of sixteen processors hold them
+        const Problem small = vetting_problem(families_, problem_, limits_, most_words);
+        if (small != problem_) bench_->verify_first_on(std::make_unique<CandidateBench>(*backend_, *family_, small, seed));
     }
 
     std::string place() {

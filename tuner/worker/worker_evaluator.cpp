@@ -47,6 +47,10 @@ bool same(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
+std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& team) {
+    return fmt::format(R"({{"do": "open", "device": "{}:{}", "cache": {}{}}})", to_string(target), index, json_string(cache.string()), team);
+}
+
 WorkerEvaluator::WorkerEvaluator(WorkerSettings settings) : settings_(std::move(settings)), pool_(pool_settings(settings_, temporary_)) {
     std::vector<WorkerPlace> places = settings_.places;
     if (places.empty()) places.push_back({.index = settings_.device.index});
@@ -73,7 +77,6 @@ void WorkerEvaluator::start_worker(Lane& lane) {
     const std::vector<int>& bound = lane.place.processors;
     lane.worker = std::make_unique<ChildProcess>(lane.place.command ? lane.place.command() : settings_.command, temporary_.environment(),
                                                  lane.place.command ? std::vector<int>() : bound);
-    const std::string device = on_cpu() ? "cpu:0" : fmt::format("{}:{}", to_string(settings_.device.limits.target), lane.place.index);
     // On the CPU a worker measures what this process would run: on the same processors, with as
     // many threads.
     std::string team;
@@ -82,10 +85,18 @@ void WorkerEvaluator::start_worker(Lane& lane) {
                            settings_.device.limits.multiprocessors);
     else if (settings_.host_threads > 0)
         team = fmt::format(R"(, "threads": {})", settings_.host_threads);
-    lane.worker->send(
-        fmt::format(R"({{"do": "open", "device": {}, "cache": {}{}}})", json_string(device), json_string(settings_.cache.string()), team));
+    lane.worker->send(open_request(settings_.device.limits.target, on_cpu() ? 0 : lane.place.index, settings_.cache, team));
     lane.setup_answers_due = 1;
     lane.asked = Clock::now();
+}
+
+void WorkerEvaluator::adopt(OpenedWorker worker) {
+    if (!worker.process) return;
+    folder_of_adopted_ = std::move(worker.temporary);
+    pool_.adopt(std::move(worker.compilers));
+    first().worker = std::move(worker.process);
+    first().setup_answers_due = 1;
+    first().asked = Clock::now();
 }
 
 /// Sends what a worker must know before it can evaluate; its answers are taken as they come, so

@@ -28,6 +28,17 @@ struct WorkerPlace {
     WorkerCommand command;        ///< that starts a worker there; empty: WorkerSettings::command
 };
 
+/// A worker that was told to open its device, and processes that load the compiler; empty where
+/// none could be started.
+struct OpenedWorker {
+    std::unique_ptr<RunFolder> temporary;  ///< of the processes, which it outlives
+    std::unique_ptr<ChildProcess> process;
+    std::vector<std::unique_ptr<ChildProcess>> compilers;  ///< told CompilePool::load_request
+};
+
+/// What a worker is told first: to open a device.
+std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& team = {});
+
 /// How candidates are evaluated on a device, or on several of one kind.
 struct WorkerSettings {
     Device device;
@@ -87,6 +98,9 @@ class WorkerEvaluator : public Evaluator {
     /// Starts the compiling processes before there is anything to compile: they load their compiler
     /// and list the problem's space meanwhile.
     void open_compilers() { pool_.open(); }
+    /// The first device's worker, if that was started before and told to `open_request`. Before
+    /// `begin`.
+    void adopt(OpenedWorker worker);
     /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work
     /// to idle processes and takes their results.
     bool compiled(const Candidate& candidate);
@@ -157,7 +171,8 @@ class WorkerEvaluator : public Evaluator {
     /// For a candidate; 0: none.
     double energy_seconds(bool finalist) const;
 
-    RunFolder temporary_;  ///< of its processes, which it outlives
+    RunFolder temporary_;                           ///< of its processes, which it outlives
+    std::unique_ptr<RunFolder> folder_of_adopted_;  ///< which outlives them, too
     WorkerSettings settings_;
     Objective objective_;
     SamplingRule sampling_;  ///< of this problem

@@ -223,8 +223,8 @@ Block numeric_constants(const Plan& plan) {
 Block cuda_constants(const Plan& plan) {
     Block block = numeric_constants(plan);
     block.line(
-        "constexpr int team = columns * splits, zones_per_block = {}, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = {};",
-        plan.number("zones_per_block"), plan.number("min_blocks"));
+        "constexpr int team = columns * splits{}, zones_per_block = {}, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = {};",
+        plan.points_of_thread() == 2 ? " / 2" : "", plan.number("zones_per_block"), plan.number("min_blocks"));
     if (plan.config.has("decomposition", "jacobi")) block.line("constexpr int sweeps = {};", plan.shape.precision == Precision::f32 ? 4 : 5);
     if (plan.has(Kind::corner)) {
         const CornerLayout layout(plan);

@@ -187,7 +187,7 @@ Block axis_tables(const Shape& shape, Target target) {
     Block all_tables;
     for (const AxisFunctions& of : axis_functions(element))
         all_tables.append(constant_table(target, of.name, of.matrix->rows, of.matrix->columns, *of.matrix));
-    return all_tables.append(weight_tables(element, target));
+    return all_tables;
 }
 
 Block axis_parts(const Shape& shape, Target target) {
@@ -203,7 +203,7 @@ Block axis_parts(const Shape& shape, Target target) {
                         nested_list(whole.rows, columns, whole), nested_list(whole.rows / 2, (columns + 1) / 2, even),
                         nested_list(whole.rows / 2, columns / 2, odd));
     }
-    return all_tables.append(weight_tables(element, target));
+    return all_tables;
 }
 
 std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
@@ -212,7 +212,7 @@ std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
                                {"unroll", line_of(dialect.unroll)},
                                {"unroll_points", line_of(unroll_points(plan.shape, dialect))},
                                {"once", line_of(dialect.keep_loop)},
-                               {"tables", axis_tables(plan.shape, plan.target)},
+                               {"tables", axis_tables(plan.shape, plan.target).append(weight_tables(plan.shape.element(), plan.target))},
                                {"entries", std::move(passes)}});
     const auto any = [&](bool Pass::*has) {
         return std::any_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) { return pass.*has; });

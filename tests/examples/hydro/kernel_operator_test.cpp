@@ -10,6 +10,7 @@
 #include "tests/examples/hydro/runs.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/drawn.hpp"
+#include "tests/support/fresh_random.hpp"
 
 namespace hone::examples::hydro::kernel_operator_test {
 namespace {
@@ -27,9 +28,11 @@ class HydroKernels : public test::BackendTest {
 
     // Multiplying by rows or by elements: one of both.
     KernelOperator make(const Discretisation& of, TimeScheme scheme, double tolerance = 1e-14) {
-        const MassForm mass = test::drawn(std::vector{MassForm::elements, MassForm::rows}, 1).front();
+        const MassForm mass = test::drawn(std::vector{MassForm::elements, MassForm::rows}, 1, random_).front();
         return {backend(), *library_, of, scheme, {.tolerance = tolerance, .mass = mass}};
     }
+
+    test::FreshRandom random_;
 
   private:
     int usual_threads_ = omp_get_max_threads();
@@ -72,7 +75,7 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& wa
 TEST_P(HydroKernels, StepsAreThoseOfPlainLoops) {
     const std::vector<std::pair<const char*, TimeScheme>> runs{
         {"triple-point", TimeScheme::rk2_average}, {"taylor-green", TimeScheme::rk4}, {"noh", TimeScheme::rk2_average}};
-    for (const auto& [name, scheme] : test::drawn(runs, 1)) {
+    for (const auto& [name, scheme] : test::drawn(runs, 1, random_)) {
         HydroProblem problem = hydro_problem(name, 2);
         problem.box.zones = {7, 4, 1};
         const Discretisation of(problem, 2, quad_box(problem.box));

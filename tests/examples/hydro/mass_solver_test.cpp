@@ -308,7 +308,7 @@ TEST_P(MassSolverTest, ElementsAndRowsAreTheSameMatrix) {
     };
     const std::vector<Mesh> meshes{
         {"triple-point", 2, 1, {7, 3, 1}}, {"sedov", 2, 4, {3, 2, 1}}, {"taylor-green", 3, 2, {2, 3, 2}}, {"noh", 3, 3, {2, 1, 2}}};
-    for (const Mesh& mesh : test::drawn(meshes, 2)) {
+    for (const Mesh& mesh : test::drawn(meshes, 2, random_)) {
         SCOPED_TRACE(mesh.problem);
         HydroProblem problem = hydro_problem(mesh.problem, mesh.dimension);
         problem.box.zones = mesh.zones;
@@ -512,7 +512,7 @@ TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByElements) {
 
 // More rows than the block's threads keep.
 TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesOnLargeMeshes) {
-    expect_same_digits(system_of("sedov", 2, 4, {13, 12, 1}), test::drawn(std::vector{MassForm::elements, MassForm::rows}, 1).front(), 0);
+    expect_same_digits(system_of("sedov", 2, 4, {13, 12, 1}), test::drawn(std::vector{MassForm::elements, MassForm::rows}, 1, random_).front(), 0);
 }
 
 TEST_F(FusedMassKernelsTest, HaveTheDigitsOfSeparateOnesByRows) {

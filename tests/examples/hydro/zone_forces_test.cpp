@@ -12,6 +12,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/drawn.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::examples::hydro::zone_forces_test {
@@ -156,7 +157,8 @@ TEST_P(SlowHydroZoneForces, FullAssemblyAgreesWithPartialAssemblyAtEveryOrderInS
 
 TEST_P(HydroZoneForces, TwoDevicesFindWhatOneFinds) {
     const Discretisation of = box("sedov", 2, 2, {5, 3, 1});
-    for (const Way& way : test::drawn(ways, 1)) {
+    test::FreshRandom random;
+    for (const Way& way : test::drawn(ways, 1, random)) {
         const TimeScheme scheme = way.scheme;
         const Assembly assembly = way.assembly;
         const Found alone = found_by(backend(), library(), of, {.scheme = scheme, .assembly = assembly});
@@ -179,7 +181,8 @@ TEST_P(HydroZoneForces, TwoDevicesFindWhatOneFinds) {
 // The run of one device; with the share moving too, while the stress of a step is kept.
 TEST_P(HydroZoneForces, RunsOnTwoDevicesAreThoseOfOne) {
     const Discretisation of = box("taylor-green", 2, 2, {5, 4, 1});  // gas that moves from the beginning
-    for (const Way& way : test::drawn(ways, 1)) {
+    test::FreshRandom random;
+    for (const Way& way : test::drawn(ways, 1, random)) {
         const TimeScheme scheme = way.scheme;
         const Assembly assembly = way.assembly;
         SCOPED_TRACE(testing::Message() << to_string(scheme) << (assembly == Assembly::full ? ", full" : ""));

@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class ConcurrentExchangeOptions : public ::testing::Test {
+class ExchangeOptionsTest : public ::testing::Test {
   protected:
     // The settings that ranks come to with these options and the folder's records: the same on all.
     ExchangeSettings chosen(const ExchangeOptions& options, int ranks = 2) {
@@ -56,7 +56,7 @@ class ConcurrentExchangeOptions : public ::testing::Test {
     const ExchangeSettings best_{MessageWay::best, EdgePlace::serial, 2, 0};
 };
 
-TEST_F(ConcurrentExchangeOptions, WhatWasMeasuredIsFound) {
+TEST_F(ExchangeOptionsTest, WhatWasMeasuredIsFound) {
     EXPECT_EQ(chosen({}), ExchangeSettings()) << "nothing is known";
     EXPECT_EQ(chosen({.how = "auto", .tune = true}), best_);
     EXPECT_EQ(chosen({}), best_);
@@ -68,7 +68,7 @@ TEST_F(ConcurrentExchangeOptions, WhatWasMeasuredIsFound) {
     EXPECT_EQ(chosen({}), ExchangeSettings());
 }
 
-TEST_F(ConcurrentExchangeOptions, RecordsOfTunablesThatAreNotKnownAreLeftAlone) {
+TEST_F(ExchangeOptionsTest, RecordsOfTunablesThatAreNotKnownAreLeftAlone) {
     chosen({.how = "auto", .tune = true});
     const Database database = Database::load(folder_.path(), built_in_families());
     ASSERT_EQ(database.records().size(), 1U);
@@ -78,7 +78,7 @@ TEST_F(ConcurrentExchangeOptions, RecordsOfTunablesThatAreNotKnownAreLeftAlone) 
     EXPECT_EQ(chosen({}), ExchangeSettings());
 }
 
-TEST_F(ConcurrentExchangeOptions, RefusesWhatDoesNotFit) {
+TEST_F(ExchangeOptionsTest, RefusesWhatDoesNotFit) {
     EXPECT_THAT(refusal_of({.how = "fast"}), HasSubstr("\"fast\" has no ="));
     EXPECT_THAT(refusal_of({.how = "edges=nowhere"}), HasSubstr("\"nowhere\" is no place for edges"));
     EXPECT_THAT(refusal_of({.how = ""}), HasSubstr("it is empty"));

@@ -232,7 +232,7 @@ TEST_F(PoissonSolverTest, NoDigitDependsOnConfigurationsOrThreads) {
     std::vector<double> history;
     std::vector<int> pairs(10);
     std::iota(pairs.begin(), pairs.end(), 0);
-    for (const int pair : test::drawn(pairs, 4)) {
+    for (const int pair : test::drawn(pairs, 4, random_)) {
         const std::string direction = configurations[static_cast<std::size_t>(pair % 4)];
         const std::string residual = configurations[static_cast<std::size_t>((pair + pair / 4) % 4)];
         omp_set_num_threads(1 + pair % 2);

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <ostream>
-#include <random>
 #include <set>
 
 #include "generator/error.hpp"
@@ -105,7 +104,8 @@ TEST_P(FamilyContract, DescribesItself) {
 }
 
 TEST_P(FamilyContract, EverySafeConfigurationGivesAKernel) {
-    for (const auto& problem : test::drawn(sample_problems(GetParam()), 2 * few))
+    test::FreshRandom random;
+    for (const auto& problem : test::drawn(sample_problems(GetParam()), 2 * few, random))
         for (const auto& limits : limits_for(GetParam(), problem, sample_limits())) {
             SCOPED_TRACE(place(problem, limits));
             const SearchSpace space = GetParam().space(problem, limits);
@@ -118,7 +118,8 @@ TEST_P(FamilyContract, EverySafeConfigurationGivesAKernel) {
 }
 
 TEST_P(FamilyContract, EveryTunableIsDocumentedAndHasDistinctValues) {
-    for (const auto& problem : sample_problems(GetParam()))
+    test::FreshRandom random;
+    for (const auto& problem : test::drawn(sample_problems(GetParam()), 2 * few, random))
         for (const auto& limits : limits_for(GetParam(), problem, sample_limits())) {
             const SearchSpace space = GetParam().space(problem, limits);
             for (const auto& tunable : space.tunables()) {
@@ -163,7 +164,7 @@ void expect_consistent(const Family& family, const Problem& problem, const Kerne
 // nothing else, and must say the same.
 TEST_P(FamilyContract, RulesReadWhatTheySay) {
     test::FreshRandom random;
-    for (const auto& problem : test::drawn(sample_problems(GetParam()), few))
+    for (const auto& problem : test::drawn(sample_problems(GetParam()), few, random))
         for (const auto& limits : limits_for(GetParam(), problem, sample_limits())) {
             const SearchSpace space = GetParam().space(problem, limits);
             for (int draw = 0; draw < 20; ++draw) {
@@ -194,15 +195,13 @@ TEST_P(FamilyContract, EveryFormHasAConfigurationToBeginWith) {
 }
 
 TEST_P(FamilyContract, RandomMembersGiveConsistentAndReproducibleKernels) {
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937_64 generator(seed);
-    for (const auto& problem : test::drawn(sample_problems(GetParam()), few))
+    test::FreshRandom random;
+    for (const auto& problem : test::drawn(sample_problems(GetParam()), few, random))
         for (const auto& limits : limits_for(GetParam(), problem, {cpu_limits(), cuda_limits(90)})) {
             const SearchSpace space = GetParam().space(problem, limits);
             Config config = space.safe();
             for (int attempt = 0; attempt < 200; ++attempt) {
-                const Config candidate = space.at(static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(space.product())));
+                const Config candidate = space.at(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(space.product())));
                 if (space.check(candidate)) continue;
                 config = candidate;
                 break;
@@ -234,15 +233,13 @@ Problem with_other_sizes(const Family& family, const Problem& problem, std::int6
 // of its own.
 TEST_P(FamilyContract, TheTextIsOfAllSizesAndOfTheCommandInItsHeader) {
     const Family& family = GetParam();
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937_64 generator(seed);
-    for (const auto& problem : test::drawn(sample_problems(family), few))
+    test::FreshRandom random;
+    for (const auto& problem : test::drawn(sample_problems(family), few, random))
         for (const auto& limits : limits_for(family, problem, {cpu_limits(), cuda_limits(90)})) {
             const SearchSpace space = family.space(problem, limits);
             std::vector<Config> configs{space.safe()};
             for (int i = 0; i < 4; ++i)
-                configs.push_back(space.at(static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(space.product()))));
+                configs.push_back(space.at(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(space.product()))));
             for (const auto& config : configs) {
                 if (space.check(config)) continue;
                 const std::string text = family.kernel(problem, config, limits).text;
@@ -282,10 +279,10 @@ std::vector<Problem> small_problems(const Family& family) {
 TEST_P(FamilyContract, TheReferenceGivesTheWorkloadsAnswer) {
     const std::vector<Problem> small = small_problems(GetParam());
     EXPECT_FALSE(small.empty());
-    for (const auto& problem : test::drawn(small, few)) {
-        const auto seed = std::random_device{}();
-        SCOPED_TRACE(problem.key() + ", seed " + std::to_string(seed));
-        Workload workload = GetParam().workload(problem, seed);
+    test::FreshRandom random;
+    for (const auto& problem : test::drawn(small, few, random)) {
+        SCOPED_TRACE(problem.key());
+        Workload workload = GetParam().workload(problem, random());
         const auto declared = GetParam().arrays(problem);
         ASSERT_EQ(workload.arrays.size(), declared.size());
         ASSERT_EQ(workload.expected.size(), declared.size());
@@ -407,10 +404,10 @@ std::vector<Problem> shared_problems(const Family& family) {
 TEST_P(FamilyContract, TwoOwnersThatExchangeWhatItStatesShareAStep) {
     const Family& family = GetParam();
     if (!family.partition) GTEST_SKIP() << "a step of " << family.name << " cannot be shared";
-    for (const auto& problem : test::drawn(shared_problems(family), few / 2)) {
-        const auto seed = std::random_device{}();
-        SCOPED_TRACE(problem.key() + ", seed " + std::to_string(seed));
-        const Workload workload = family.workload(problem, seed);
+    test::FreshRandom random;
+    for (const auto& problem : test::drawn(shared_problems(family), few / 2, random)) {
+        SCOPED_TRACE(problem.key());
+        const Workload workload = family.workload(problem, random());
         const Sharing sharing{family, problem, family.partition(problem)};
         const Partition& stated = sharing.partition;
         ASSERT_GE(stated.granularity, 1);
@@ -418,7 +415,6 @@ TEST_P(FamilyContract, TwoOwnersThatExchangeWhatItStatesShareAStep) {
         ASSERT_TRUE(0 <= stated.extra_above && stated.extra_above <= stated.halo_above);
         const std::int64_t splits = (sharing.range - 1) / stated.granularity;
         ASSERT_GT(splits, 0) << "too small a sample";
-        std::mt19937_64 random(seed);
         const std::int64_t split = (1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(splits))) * stated.granularity;
         EXPECT_EQ(sharing.error(workload, split, 3), 0) << "shared at " << split;
         // What is stated is needed too: with a unit less on either side a result is lost. In the

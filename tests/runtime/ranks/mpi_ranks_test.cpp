@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -17,10 +18,12 @@
 #include "generator/error.hpp"
 #include "runtime/process.hpp"
 #include "runtime/ranks/device_mail.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/gather_exchange.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/run_ranks.hpp"
+#include "runtime/ranks/threads_of_processes.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/runtime/ranks/rank_checks.hpp"
 #include "tests/support/environment.hpp"
@@ -240,6 +243,126 @@ TEST_F(MpiRanks, ARankKilledWhileDevicesAwaitItsFlagEndsAll) {
         EXPECT_NE(result.exit_code, 0);
         for (const char* const part : {"rank 0 is there", "rank 1 is there", "rank 1", "Killed"}) EXPECT_THAT(result.output, HasSubstr(part));
     }
+}
+
+// Threads of a process with so many of them in each: a process has one more than the one before.
+int threads_of(const Communicator& processes) {
+    return 1 + processes.rank();
+}
+
+// Three processes with one, two and three threads: six ranks.
+TEST_F(MpiRanks, ThreadsOfProcessesAreRanks) {
+    if (is_rank())
+        be_a_rank([](Communicator& processes) {
+            run_threads_of_processes(processes, threads_of(processes), [&](Communicator& ranks) {
+                test::check_messages(ranks, given_seed());
+                test::check_collectives(ranks, given_seed());
+                if (ranks.size() != 6 || ranks.local_size() != 6 || ranks.local_rank() != ranks.rank() || ranks.processes() != nullptr)
+                    throw Error("place",
+                                fmt::format("{} of {}, on this host {} of {}", ranks.rank(), ranks.size(), ranks.local_rank(), ranks.local_size()),
+                                "mend it");
+                // A message of another length than expected.
+                std::vector<std::byte> own(8), other(static_cast<std::size_t>(ranks.rank() == 4 || ranks.rank() == 3 ? 16 : 8));
+                ranks.begin_exchange(std::vector{Send{(ranks.rank() + 1) % 6, 3, own}}, std::vector{Receive{(ranks.rank() + 5) % 6, 3, other}});
+                std::string found;
+                try {
+                    ranks.end_exchange();
+                } catch (const Error& error) {
+                    found = error.what();
+                }
+                const std::string expected = ranks.rank() == 3 ? "rank 2 sends 8 bytes with tag 3, rank 3 expects 16"
+                                             : ranks.rank() == 4
+                                                 ? "threads of process 2: exchange of messages: rank 0 sends 8 bytes with tag 3, rank 1 expects 16"
+                                                 : "";
+                if (found.find(expected) == std::string::npos || found.empty() != expected.empty()) throw Error("length", found, "mend it");
+                if (ranks.rank() == 5) fmt::print("{} ranks by {} are well\n", ranks.size(), ranks.transport());
+                ranks.barrier();
+            });
+            return 0;
+        });
+    const ProcessResult result = on_ranks(3);
+    EXPECT_TRUE(result.ok()) << result.failure() << ", seed " << seed_ << '\n' << result.output;
+    EXPECT_THAT(result.output, HasSubstr("6 ranks by MPI ("));
+    EXPECT_THAT(result.output, HasSubstr(") and threads are well"));
+}
+
+TEST_F(MpiRanks, AFailureOfOneThreadEndsAllWithItsReason) {
+    if (is_rank())
+        be_a_rank([](Communicator& processes) {
+            run_threads_of_processes(processes, threads_of(processes), [&](Communicator& ranks) {
+                ranks.barrier();
+                if (ranks.rank() == 4) throw Error("the disk", "it is full", "make room");
+                std::vector<std::byte> bytes(8);
+                // From a thread of another process, of this one, and from all.
+                if (ranks.rank() == 0 || ranks.rank() == 3) {
+                    ranks.begin_exchange({}, std::vector{Receive{4, 0, bytes}});
+                    ranks.end_exchange();
+                }
+                ranks.barrier();
+            });
+            return 0;
+        });
+    const ProcessResult result = on_ranks(3);
+    EXPECT_FALSE(result.timed_out);
+    EXPECT_EQ(result.exit_code, 2) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("ranks: rank 4 of 6: the disk: it is full; make room"));
+}
+
+// Two processes, each with two GPUs of its own: stores go to the other thread and to the other
+// process.
+TEST_F(MpiRanks, DevicesOfThreadsStoreIntoTheMemoryOfAll) {
+    if (is_rank())
+        be_a_rank([](Communicator& processes) {
+            test::FakeMachine machine;
+            machine.state().shares_memory = true;
+            machine.state().devices = 4;
+            run_threads_of_processes(processes, 2, [&](Communicator& ranks) {
+                const auto device = machine.backend(ranks.local_rank());
+                {
+                    DeviceMail mail(ranks, *device, {{(ranks.rank() + 1) % 4, 0, 1}, {(ranks.rank() + 3) % 4, 1, 0}});
+                    mail.prepare({{{8, 8}}, {{8, 8}}});
+                    for (std::size_t n = 0; n < 2; ++n) {
+                        // The next one of ranks 0 and 2, and the last of 1 and 3, is a thread of this process.
+                        const bool here = (ranks.rank() % 2 == 0) == (n == 0);
+                        if (mail.way(n) != "peer" || mail.has_flags(n) == here) throw Error("the way", mail.why_not_peer(n), "mend it");
+                    }
+                    // What was prepared is sent, too: both take turns in the same two slots.
+                    mail.send();
+                    mail.receive();
+                    ranks.barrier();
+                    expect_messages_of_one_way(ranks, *device);
+                }
+                ranks.barrier();
+            });
+            if (machine.state().opened_memory.empty()) return 0;
+            throw Error("memory of other processes", "it is open after its last use", "close it");
+        });
+    const ProcessResult result = on_ranks(2);
+    EXPECT_TRUE(result.ok()) << result.failure() << '\n' << result.output;
+}
+
+// A list that is longer than there are processes is shared by them, the next ones to each.
+TEST_F(MpiRanks, ProcessesOfAHostShareAListOfDevices) {
+    if (is_rank())
+        be_a_rank([](Communicator& processes) {
+            std::string taken;
+            const auto take = [&](const std::string& names) {
+                run_threads_of_processes(processes, devices_of_process(names, processes), [&](Communicator& ranks) {
+                    std::vector<std::byte> own(8);
+                    const std::string name = device_of_rank(names, ranks) + " ";
+                    std::transform(name.begin(), name.end(), own.begin(), [](char letter) { return static_cast<std::byte>(letter); });
+                    const std::vector<std::byte> all = gather_on_first(ranks, std::span<const std::byte>(own).first(name.size()));
+                    for (const std::byte letter : all) taken += static_cast<char>(letter);
+                    if (ranks.rank() == 0) taken += "| ";
+                });
+            };
+            for (const char* const names : {"a,b,c,d,e", "a,b,c", "a,b", "cpu"}) take(names);
+            if (processes.rank() == 0) fmt::print("{}\n", taken);
+            return 0;
+        });
+    const ProcessResult result = on_ranks(3);
+    EXPECT_TRUE(result.ok()) << result.failure() << '\n' << result.output;
+    EXPECT_THAT(result.output, HasSubstr("a b c d e | a b c | a b a | cpu cpu cpu | "));
 }
 
 TEST(RunRanks, WithoutALauncherThereIsOneRank) {

@@ -12,20 +12,18 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <thread>
 
 #include "generator/error.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "runtime/disk_cache.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/descendants.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/running_time.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tuner/online/vetting_problem.hpp"
 #include "tuner/worker/worker_program.hpp"
 #include "tuning_db/database.hpp"
 
@@ -48,9 +46,9 @@ class SlowOnlineTuner : public testing::Test {
     }
 
     struct Data {
+        test::FreshRandom random;
         std::vector<double> x, y;
         explicit Data(std::int64_t n) : x(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(n), 0.0) {
-            std::mt19937_64 random(std::random_device{}());
             // Small whole numbers: sums stay exact, whatever is contracted.
             for (double& value : x) value = static_cast<double>(random() % 1000);
         }
@@ -223,9 +221,7 @@ TEST_F(SlowOnlineTuner, EndsAtOnceWhenItsCompilerIsStoppedByHand) {
 }
 
 TEST_F(SlowOnlineTuner, EndsAtOnceAfterLoopsOfAnyLength) {
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937_64 random(seed);
+    test::FreshRandom random;
     for (int i = 0; i < 200; ++i) {
         settings.rules.bound = i % 2 == 0 ? 20 : 0.01;
         settings.seed = random();
@@ -337,28 +333,6 @@ TEST(GpuOnlineTuner, VerifiesBeforeTheFirstStepWhatIsTriedInTheFirstOnes) {
     backend->synchronise();
     tuner.finish();
     EXPECT_GT(tuner.report().progress.tried, 0) << to_string(tuner.report());
-}
-
-TEST(VettingProblem, KeepsRemaindersAndReducesTheSlowestExtentFirst) {
-    const Families& families = built_in_families();
-    const Limits limits = cpu_limits();
-    const auto reduced = [&](const std::string& text, std::int64_t words) {
-        return vetting_problem(families, families.parse_problem(text), limits, words);
-    };
-    const std::string small = "gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96";
-    EXPECT_EQ(reduced(small, 1 << 24), families.parse_problem(small));
-    const Problem large = reduced("gauss_seidel_27 stencil=constant precision=f32 nx=1003 ny=515 nz=389", 1 << 24);
-    for (const auto& [name, extent] : {std::pair{"nx", 1003}, {"ny", 515}, {"nz", 389}}) {
-        EXPECT_EQ(large.integer(name) % 64, extent % 64) << name;
-        EXPECT_GE(large.integer(name), 64) << name;
-    }
-    EXPECT_GE(large.integer("nx"), large.integer("nz"));
-    std::int64_t words = 0;
-    for (const ArraySpec& array : families.of(large).arrays(large)) words += array.words;
-    EXPECT_LE(words, 1 << 24);
-    // A pitch must hold a row, whatever becomes of the row.
-    const Problem pitched = reduced("gauss_seidel_27 stencil=constant precision=f32 nx=1000 ny=1000 nz=1000 pitch=1056", 1 << 24);
-    EXPECT_GE(pitched.integer("pitch"), pitched.integer("nx") + 2);
 }
 
 TEST(WorkerProgram, IsTheOneThatTheEnvironmentNamesOrNone) {

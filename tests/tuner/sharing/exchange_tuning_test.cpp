@@ -10,8 +10,8 @@
 #include <mutex>
 
 #include "generator/error.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
+#include "tests/support/axpy_family.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/database.hpp"
 
@@ -95,17 +95,18 @@ TEST(ConcurrentExchangeTuning, ThrowsOnAllRanksForOtherNumbersOfSamples) {
 }
 
 TEST(ConcurrentExchangeTuning, GivesARecordThatADatabaseHandsOut) {
-    const Problem problem = built_in_families().parse_problem("gauss_seidel_27 stencil=constant precision=f64 nx=12 ny=11 nz=26");
-    const Family& family = built_in_families().of(problem);
+    const Families families = test::axpy_families();
+    const Problem problem = families.parse_problem("axpy precision=f64 n=100");
+    const Family& family = families.of(problem);
     const Device device{.fingerprint = {Target::cpu, "a processor", "x86-64-avx512", 2, "", "g++ 12.2"}, .limits = cpu_limits()};
     const Exchange about{.program = "smoother", .link = "host memory, between threads", .ranks = 2, .config = {}};
     const Record record = exchange_record(family, problem, family.space(problem, device.limits).safe(), device, about, space, tuned(separable, same));
     EXPECT_TRUE(record.verified());
-    Database database(built_in_families());
+    Database database(families);
     database.add(record);
     const test::TemporaryFolder folder;
     database.merge_into(folder.path());
-    const ExchangeMatch match = Database::load(folder.path(), built_in_families()).best_exchange(problem, device.fingerprint, about);
+    const ExchangeMatch match = Database::load(folder.path(), families).best_exchange(problem, device.fingerprint, about);
     ASSERT_EQ(match.grade, Grade::exact);
     EXPECT_EQ(match.record->exchange->config.key(), "messages=stores,edges=before,depth=2,every=1");
     EXPECT_DOUBLE_EQ(match.record->exchange->usual_seconds, separable(space.usual()));

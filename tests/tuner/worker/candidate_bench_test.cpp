@@ -125,6 +125,44 @@ TEST_F(CandidateBenchTest, AWritePastAnEndOfALaterStepIsFoundToo) {
     EXPECT_EQ(evaluate_with("").status, Status::measured) << "the next one finds guards that are whole";
 }
 
+// A smaller bench verifies first: what is wrong in large arrays alone is found where it would count.
+TEST_F(CandidateBenchTest, WhatIsFasterThanTheIncumbentIsVerifiedOnTheWholeProblemToo) {
+    const std::string update = "y[i] += real(3) * x[i];";
+    bool slips = true;
+    Family other = family;
+    other.kernel = [&](const Problem& of, const Config& with, const Limits& limits) {
+        KernelSource source = family.kernel(of, with, limits);
+        if (slips) source.text.replace(source.text.find(update), update.size(), "{ " + update + " if (i == 1000) y[i] += real(1); }");
+        return source;
+    };
+    CandidateBench bench(*backend, other, problem, seed);
+    bench.verify_first_on(std::make_unique<CandidateBench>(*backend, other, families.parse_problem("axpy precision=f64 n=101"), seed));
+    const double slower = 1e3, faster = 1e-12;  // seconds of an incumbent
+    EXPECT_EQ(bench.evaluate(config(""), 0, SamplingRule{}).status, Status::wrong) << "without an incumbent";
+    const Outcome best = bench.evaluate(config(""), slower, SamplingRule{});
+    EXPECT_EQ(best.status, Status::wrong);
+    EXPECT_NE(best.reason.find("y differs"), std::string::npos) << best.reason;
+    EXPECT_TRUE(best.samples.empty());
+    const Outcome behind = bench.evaluate(config(""), faster, SamplingRule{});
+    EXPECT_EQ(behind.status, Status::measured) << behind.reason << " seed " << seed;
+    EXPECT_LE(behind.verification_error, behind.tolerance);
+    EXPECT_FALSE(behind.samples.empty());
+    slips = false;
+    for (const double incumbent : {slower, faster, 0.0}) {
+        const Outcome outcome = bench.evaluate(config(""), incumbent, SamplingRule{});
+        EXPECT_EQ(outcome.status, Status::measured) << incumbent << ": " << outcome.reason << " seed " << seed;
+    }
+}
+
+TEST_F(CandidateBenchTest, WhatIsWrongOnTheSmallerProblemIsNotTimed) {
+    CandidateBench bench(*backend, family, problem, seed);
+    bench.verify_first_on(std::make_unique<CandidateBench>(*backend, family, families.parse_problem("axpy precision=f64 n=101"), seed));
+    const Outcome outcome = bench.evaluate(config("fault=wrong"), 1e3, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_TRUE(outcome.samples.empty());
+    EXPECT_EQ(bench.evaluate(config(""), 1e3, SamplingRule{}).status, Status::measured);
+}
+
 TEST_F(CandidateBenchTest, ArraysLieAsAnApplicationsDo) {
     const std::string x = "reinterpret_cast<unsigned long>(x)", y = "reinterpret_cast<unsigned long>(y)";
     const std::string misaligned = "(" + x + " | " + y + ") % 256 != 0", same_place = x + " % 4096 == " + y + " % 4096";

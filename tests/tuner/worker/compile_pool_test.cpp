@@ -295,6 +295,7 @@ TEST_F(CompilePoolTest, AWorkerThatIsKilledTakesItsCompilerAlong) {
 TEST_F(CompilePoolTest, ACompilerThatTakesTooLongIsKilledWithAllItStartedAndItsWorkerGoesOn) {
     const EndlessCompiler compiler(folder.path());
     settings.timeout = 5;  // long enough for both to leave their numbers, also on a busy machine
+    settings.grace = 60;   // so is this for the worker to say that it ended them
     settings.processes = 1;
     CompilePool pool(settings);
     pool.set_problem("axpy precision=f32 n=100");
@@ -307,6 +308,20 @@ TEST_F(CompilePoolTest, ACompilerThatTakesTooLongIsKilledWithAllItStartedAndItsW
     pool.add(config("storage=table"));
     pool.start();
     EXPECT_EQ(pool.children().front()->pid(), worker);
+}
+
+TEST_F(CompilePoolTest, AProcessThatIsStuckIsEndedAndItsStartIsNoCompilersTime) {
+    settings.command = {"/bin/sh", "-c", "sleep 1; read open; echo '{}'; read problem; echo '{}'; exec sleep 1000"};
+    settings.timeout = 0.1;
+    settings.grace = 0.1;
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    const auto begin = std::chrono::steady_clock::now();
+    const CompilePool::Result result = wait_for(pool, config(""));
+    const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
+    EXPECT_THAT(result.failure, HasSubstr("killed after"));
+    EXPECT_GE(result.seconds, 0.2);
+    EXPECT_LE(result.seconds, all.count() - 1);
 }
 
 }  // namespace

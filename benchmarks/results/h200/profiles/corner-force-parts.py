@@ -26,9 +26,9 @@ for order, zones, config in cases:
     assert sums.count("no_physics") == 1
     alone = r'''
 template <typename Field, typename Initial>
-__device__ __forceinline__ void no_physics(Field field, Initial initial, value energy, value mass, value gamma, const Settings&, real weight, real inverse_weight, value (&stress)[3][3], value& rate) {
+__device__ __forceinline__ void no_physics(Field field, Initial initial, value energy, value mass, value gamma, const Settings&, value (&stress)[3][3], value& rate) {
     for (int i = 0; i < 9; ++i) stress[i / 3][i % 3] = field(i / 3, i % 3) + field(3 + i / 3, i % 3) * initial(i / 3, i % 3);
-    stress[0][0] += energy * mass; rate = gamma * weight + inverse_weight;
+    stress[0][0] += energy * mass; rate = gamma;
 }
 __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor) physics_alone(const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, real* __restrict__ force, real* __restrict__ dt, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
@@ -38,15 +38,15 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor) 
     for (int i = 0; i < 18; ++i) numbers[i * threads_per_block] = (i == 0 || i == 4 || i == 8 ? 1.0 : 0.0) + 0.01 * ((threadIdx.x * 7 + i * 5) % 13 - 6);
     const Settings shared_by_all{settings[0], settings[1], settings[2], settings[3]};
     const value gamma_here = fetch<1>(gamma, at, 0);
-    const int row = lane / points_along, column = lane % points_along;
+    (void)0;
     value rate = 0, total = 0;
     #pragma unroll 1
     for (int begin = 0; begin < points_along; begin += layers) {
-        const int point = begin * columns + lane, layer = begin + row / layer_rows;
+        const int point = begin * columns + lane;
         value made[3][3], bound;
         const auto derivative = [&](int f, int axis) { return numbers[(f * 3 + axis) * threads_per_block]; };
         const auto start_at = [&](int axis, int c) { return fetch<stress_words>(initial_inverse, at, (axis * 3 + c) * points + point); };
-        physics(derivative, start_at, 1.0 + 0.1 * lane, fetch<points>(mass, at, point), gamma_here, shared_by_all, weight_table[column] * weight_table[layer], inverse_weight_table[column] * inverse_weight_table[layer], made, bound);
+        physics(derivative, start_at, 1.0 + 0.1 * lane, fetch<points>(mass, at, point), gamma_here, shared_by_all, made, bound);
         rate = larger(rate, bound);
         total += made[0][0] + made[0][1] + made[0][2] + made[1][0] + made[1][1] + made[1][2] + made[2][0] + made[2][1] + made[2][2];
         asm volatile("" ::: "memory");

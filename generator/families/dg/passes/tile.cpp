@@ -78,14 +78,13 @@ FormSpace tile_space(const Shape& shape, const std::vector<Pass>& passes, const 
     if (fuses_all(passes))
         form.tunables.push_back({"traces", "where the faces' own values come from: memory, or the fields that are kept in shared memory for it",
                                  words({"memory", "shared"})});
-    form.tunables.insert(form.tunables.end(),
-                         {elements_per_block_tunable(block_sizes(shape, 4)),
-                          {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                          {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                          {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"})},
-                          {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})},
-                          copy_tunable(),
-                          residency_tunable(shape, limits)});
+    form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, 4)),
+                                               {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
+                                               {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
+                                               {"operator", operators_help, words({"global", "shared"})},
+                                               {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})},
+                                               copy_tunable(),
+                                               residency_tunable(shape, limits)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return tile_violation(shape, config); },
                          {"elements_per_block", "nodes_per_thread", "elements_per_thread", "unroll"}}};

@@ -21,7 +21,9 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, double_parity, by_parity, parts_apart, shared_operator;
+    bool neighbours_copied, double_parity, by_parity, parts_apart;
+    bool shared_operator, shared_lift;  // D, and LIFT, too
+    int chunks;
     PartTiles part_tiles;
     int even_lift_columns = 0, odd_lift_columns = 0;
     DoubleFaceColumns face_columns;
@@ -40,7 +42,9 @@ struct WarpTile {
           double_parity(config.has("basis", "double_parity")),
           by_parity(double_parity || config.has("basis", "parity")),
           parts_apart(config.has("parts", "apart")),
-          shared_operator(config.has("operator", "shared")),
+          shared_operator(!config.has("operator", "global")),
+          shared_lift(config.has("operator", "shared")),
+          chunks(static_cast<int>(integer_or(config, "chunks", 1))),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
@@ -74,10 +78,11 @@ struct WarpTile {
     std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
         if (!shared_operator) return 0;
         std::int64_t words = 0;
-        if (double_parity) return (parts.volume ? part_tiles.words_of_derivatives() : 0) + (parts.surface ? face_columns.words(part_tiles) : 0);
+        if (double_parity)
+            return (parts.volume ? part_tiles.words_of_derivatives() : 0) + (parts.surface && shared_lift ? face_columns.words(part_tiles) : 0);
         for (const bool odd : {false, true}) {
             const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
-            const int lifted = parts.surface ? (odd ? odd_lift_columns : even_lift_columns) : 0;
+            const int lifted = parts.surface && shared_lift ? (odd ? odd_lift_columns : even_lift_columns) : 0;
             words += std::int64_t{part_tiles.rows(odd)} * (parts.volume ? columns + lifted : lifted);
         }
         return words;
@@ -118,7 +123,7 @@ std::optional<std::string> parts_violation(const Config& config) {
     if (apart && config.has("gathers", "copies")) return "right-hand sides have the place of neighbours' values";
     if (!config.has("basis", "nodal")) return std::nullopt;
     if (apart) return "there are no parts of nodal values";
-    if (config.has("operator", "shared")) return "even and odd parts of an operator are small enough for shared memory";
+    if (!config.has("operator", "global")) return "even and odd parts of an operator are small enough for shared memory";
     return std::nullopt;
 }
 
@@ -126,7 +131,7 @@ std::optional<std::string> parts_violation(const Config& config) {
 // registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
-    return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+    return passes.size() == 1 && passes.front().sums() && shape.nodes >= most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
 // The widest copies of an element's words, half of them, and those of a block's.
@@ -145,8 +150,9 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.safe.push_back({"gathers", "loads"});
     }
     form.tunables.push_back(basis_tunable(shape.dimension == 3));
-    form.tunables.push_back(
-        {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"}), Value("global")});
+    Tunable operators{"operator", operators_help, words({"global", "shared"}), Value("global")};
+    if (fuses_all(passes)) operators.values.emplace_back("derivatives");
+    form.tunables.push_back(std::move(operators));
     form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     if (has_volume(passes)) {
         form.tunables.push_back({"parts", "where parts of fields lie: in the fields' place, or apart from them, with fewer barriers",
@@ -166,6 +172,10 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
                           std::move(copies),
                           std::move(residency)});
+    if (fuses_all(passes)) {
+        form.tunables.push_back({"chunks", "chunks of elements_per_block that a block takes one after the other, its operators in shared memory kept",
+                                 numbers({1, 2, 4, 8, 16}), Value(std::int64_t{1})});
+    }
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
                          {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis"}},
@@ -180,6 +190,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                                        {"unroll", std::int64_t{2}},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
+    if (fuses_all(passes)) form.safe.push_back({"chunks", std::int64_t{1}});
     form.former = [](const Config&) { return false; };
     return form;
 }
@@ -224,6 +235,7 @@ Block warp_tile_constants(const Plan& plan) {
             .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
                                        : face_part_constants(shape, FaceParts(shape.reference(), tile.unroll)))
             .append(points_in_flight(shape, tile.elements_per_block, tile.threads()));
+    if (tile.chunks > 1) block.line("constexpr int chunks = {};  // of elements_per_block, which a block takes one after the other", tile.chunks);
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -287,6 +299,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const bool copies_fields = tile.copies_fields(parts_of(pass));
     PassText text = operand_text(plan, pass, copies_fields);
     text.flags.insert({"warp_tile", "results_apart"});
+    if (tile.chunks > 1) text.flags.insert("in_chunks");
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
@@ -304,6 +317,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         text.flags.insert({"by_parity", tile.parts_apart ? "parts_apart" : "parts_in_place"});
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         if (tile.shared_operator) text.flags.insert("shared_operator");
+        if (tile.shared_lift && pass.surface) text.flags.insert("shared_lift");
         if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});
         if (pass.surface && tile.asks_early()) text.flags.insert("asks_early");
         text.flags.insert(tile.double_parity ? "double_parity" : "single_parity");

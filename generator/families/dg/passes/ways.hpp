@@ -66,6 +66,9 @@ constexpr int most_nodes_of_fused_blocks = 20;
 /// The kernel of a plan whose right-hand sides are made in a way.
 KernelSource pass_cuda_kernel(Plan plan, const Way& way);
 
+/// What the tunable `operator` says in all ways that have it.
+constexpr const char* operators_help = "where D and LIFT are held: read-only loads, or shared memory; derivatives: D there, LIFT by loads";
+
 /// Tunables that all ways have, with the same meaning.
 Tunable elements_per_block_tunable(std::vector<Value> values);
 Tunable copy_tunable();

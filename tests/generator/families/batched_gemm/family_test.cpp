@@ -12,6 +12,7 @@
 
 #include "generator/families.hpp"
 #include "generator/families/batched_gemv/family.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/fresh_random.hpp"
 
 namespace hone::batched_gemm_test::family_test {
@@ -195,7 +196,7 @@ TEST(BatchedSpace, TilesAreHigherThanAMatrixOnlyWhereTheyHaveRowsOfOthers) {
 TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {
     test::FreshRandom random;
     const auto any = [&] { return std::to_string(1 + random() % 512); };
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < test::tries(200, 40); ++i) {
         const std::string rest = " m=" + any() + " n=" + any() + " batch=7 precision=" + (i % 2 == 0 ? "f32" : "f64");
         const std::string thin = "batched_gemm b=shared m=" + std::to_string(1 + random() % 40) + " n=" + any() + " k=" + any() + " batch=7";
         for (const std::string& text : {"batched_gemm k=" + any() + rest, thin, "batched_gemv form=t" + rest, "batched_gemv" + rest})

@@ -234,33 +234,24 @@ TEST_F(Decompositions, OfThePlainLoopsFindWhatMatricesWereMadeFrom) {
 // Those of form=layered, which is CUDA's alone: in the emulator.
 constexpr std::string_view projectors = R"(//@ constants
 using value = real;
-__device__ __forceinline__ value larger(value a, value b) { return a > b ? a : b; }
-__device__ __forceinline__ value smaller(value a, value b) { return a < b ? a : b; }
-__device__ __forceinline__ value magnitude(value a) { return a < 0 ? -a : a; }
-//@ use corner_force/layered_physics.cu/roots
-__device__ __forceinline__ value scale_of(value a) {
-    union {
-        real number;
-        word bits;
-    } both{a};
-    both.bits = exponent_sum - (both.bits & exponent_bits);
-    return both.number;
-}
+//@ use corner_force/layered.cu/scalars
 //@ use corner_force/layered_physics.cu
 extern "C" __global__ void decompose(const real* __restrict__ symmetric, const real* __restrict__ any, real* __restrict__ answers, int first, int last) {
     const long long zone = first + blockIdx.x;
     if (zone >= last) return;
     const real* const a = symmetric + 9 * zone;
     const real* const b = any + 9 * zone;
-    const value matrix[6] = {a[0], a[4], a[8], a[1], a[2], a[5]};
-    value adjugate[3][3], direction[3];
+    const value mean = (a[0] + a[4] + a[8]) * real(1.0 / 3);
+    value left[6] = {a[0] - mean, a[4] - mean, 0, a[1], a[2], a[5]}, adjugate[3][3], direction[3], back;
+    left[2] = -(left[0] + left[1]);
     for (int g = 0; g < 3; ++g)
         for (int c = 0; c < 3; ++c) {
             const int r = (c + 1) % 3, s = (c + 2) % 3, i = (g + 1) % 3, j = (g + 2) % 3;
             adjugate[g][c] = b[3 * r + i] * b[3 * s + j] - b[3 * r + j] * b[3 * s + i];
         }
     const value determinant = b[0] * adjugate[0][0] + b[1] * adjugate[1][0] + b[2] * adjugate[2][0];
-    answers[5 * zone] = smallest_eigenpair(matrix, direction);
+    const value smallest_left = smallest_eigenpair(left, back, direction);
+    answers[5 * zone] = mean + back * smallest_left;
     for (int i = 0; i < 3; ++i) answers[5 * zone + 1 + i] = direction[i];
     answers[5 * zone + 4] = inverse_singular_value(adjugate, reciprocal(determinant));
 }

@@ -6,15 +6,16 @@
 
 namespace hone::inline v0_1 {
 
-/// The problem on which an application's candidates are verified: its own, or where that has more
-/// than `most_words` words of arrays, the same with smaller extents. Extents are run-time
+/// The problem on which candidates are verified, an application's and those of a run on processors:
+/// their own, or where that has more than `most_words` words of arrays, the same with smaller
+/// extents. Extents are run-time
 /// arguments, so the compiled code is the same, and it must go the same ways through it: an extent
 /// is reduced to its remainder modulo a power of two, plus that power, so that whole blocks, last
 /// partial blocks and alignments stay what they were, for blocks of up to that many points. The
 /// power is halved, slowest extent first, from 2^20 until the arrays are small enough, down to 16.
 /// An extent that depends on another (a pitch) and makes the problem invalid stays as it is.
 ///
-/// The application's problem comes back where nothing smaller would do: when the reduced problem
+/// The problem itself comes back where nothing smaller would do: when the reduced problem
 /// has other tunables, or its safe configuration's source differs. A candidate may still be no
 /// member of the smaller problem's space: see BackgroundVetter.
 Problem vetting_problem(const Families& families, const Problem& problem, const Limits& limits, std::int64_t most_words);

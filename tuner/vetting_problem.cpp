@@ -1,4 +1,4 @@
-#include "tuner/online/vetting_problem.hpp"
+#include "tuner/vetting_problem.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+"""All benchmarks of a card as tables, benchmarks/results/<card>/all-benchmarks.md, made from the CSV files beside it.
+
+    benchmarks/tables.py benchmarks/results/h200            writes the page
+    benchmarks/tables.py benchmarks/results/h200 --check    exit code 1 where the page is not what the files give
+    benchmarks/tables.py benchmarks/results/h200 --from RESULTS [--report build/release/bin/benchmark_report]
+                                                            first makes the files of what `benchmarks/measure RESULTS bench` left
+"""
+import argparse
+import csv
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+
+GRADES = r"\b(exact|nearest_size|predicted|same_architecture|none)\b"
+HEAD = """# All benchmarks
+
+Made by `benchmarks/tables.py` from the CSV files here, which have more columns, and the
+configurations. {sitting}
+"Found" says how the look-up found each kernel of hone's own: ours, then those that it is compared
+with. `*` marks a ratio with a kernel that was not tuned for its problem on this card; such ratios
+are in no mean. Percentages are of the lower of two ceilings, which each process measured before:
+a copy's bandwidth and the rate of plain multiply-adds.
+"""
+# Title, files, columns (heading, column of the file), the ratio that is summed up, and what to know.
+TABLES = [
+    (
+        "gauss_seidel_27",
+        ["gauss_seidel_27"],
+        [("% of ceiling", "%ceiling"), ("G updates/s", "ns/updates"), ("plain kernel, ratio", "rival/ours")],
+        "rival/ours",
+        "The rival is the best of ten block shapes of a plain kernel, for constant stencils.",
+    ),
+    (
+        "dg_volume",
+        ["dg_volume", "dg_volume_others"],
+        [("% of ceiling", "%ceiling"), ("TFLOP/s", "GFLOP/s"), ("cuBLAS route, ratio", "rival/ours")],
+        "rival/ours",
+        "The rival is one GEMM of the stacked operator with all fields, then a chain-rule kernel.",
+    ),
+    (
+        "dg_stage",
+        ["dg_stage", "dg_stage_others"],
+        [("% of ceiling", "%ceiling"), ("TFLOP/s", "GFLOP/s"), ("three kernels, ratio", "rival/ours"), ("cuBLAS route, ratio", "cublas/ours")],
+        "rival/ours",
+        "The rivals are `dg_volume`, `dg_surface` and `dg_rk`, each tuned for itself.",
+    ),
+    (
+        "acoustics_staggered",
+        ["acoustics_staggered", "acoustics_staggered_f64"],
+        [
+            ("% of ceiling", "%ceiling"),
+            ("% of one pass a step", "one_pass_%copy"),
+            ("two sweeps, ratio", "sweeps/ours"),
+            ("plain kernels, ratio", "rival/ours"),
+        ],
+        "rival/ours",
+        "The rivals are the best of eight block shapes of plain kernels, and two tuned sweeps. Several `levels` are several time steps in one pass.",
+    ),
+    (
+        "poisson7",
+        ["poisson7"],
+        [("% of ceiling", "%ceiling"), ("direction", "direction_%ceiling"), ("residual", "residual_%ceiling"), ("plain kernel, ratio", "rival/ours")],
+        "rival/ours",
+        "The rival is the best of eight block shapes of a plain kernel, its dot product apart.",
+    ),
+    (
+        "The Poisson solver",
+        ["poisson_solver"],
+        [
+            ("PPCG, ms an iteration", "ppcg_ms/iteration"),
+            ("% of ceiling", "ppcg_%ceiling"),
+            ("... scalar coefficients", "ppcg_scalar_ms/iteration"),
+            ("CG", "cg_ms/iteration"),
+            ("cuSPARSE's CG", "cusparse_ms/iteration"),
+            ("PPCG, s to 1e-8", "ppcg_seconds"),
+            ("cuSPARSE, s", "cusparse_seconds"),
+            ("ratio", "cusparse/ppcg"),
+        ],
+        None,
+        "The rival is conjugate gradients on cuSPARSE's and cuBLAS's products.",
+    ),
+    (
+        "batched_gemm, batched_gemv",
+        ["batched"],
+        [("% of ceiling", "%ceiling"), ("TFLOP/s", "GFLOP/s"), ("cuBLAS, ratio", "rival/ours")],
+        "rival/ours",
+        "The rival is cuBLAS's strided batched product. 14 shapes of high-order hydrodynamics, and 200 drawn at random, of which the ten poorest "
+        "beside cuBLAS stand here.",
+    ),
+    (
+        "csr_spmv",
+        ["csr_spmv"],
+        [("% of ceiling", "%ceiling"), ("GB/s", "GB/s"), ("cuSPARSE, ratio", "rival/ours")],
+        "rival/ours",
+        "Mass matrices of high-order finite elements. The rival is cuSPARSE with cuBLAS's dot products.",
+    ),
+    (
+        "fe_mass",
+        ["fe_mass"],
+        [("% of ceiling", "%ceiling"), ("G unknowns/s", "GDOF/s"), ("`csr_spmv`, ratio", "rival/ours"), ("bytes of rows over ours", "bytes_of_rows")],
+        "rival/ours",
+        "Mass products by elements. The rival is `csr_spmv` with the assembled matrix.",
+    ),
+    (
+        "corner_force",
+        ["corner_force"],
+        [
+            ("best form, % of ceiling", "%ceiling"),
+            *((form, f"{form}_%ceiling") for form in ("streamed", "layered", "whole", "force", "separate", "on_the_fly", "paper")),
+            ("paper's kernels, ratio", "paper/ours"),
+        ],
+        "paper/ours",
+        "Every form's percentage. `paper` has the published kernels.",
+    ),
+    (
+        "hydro",
+        ["hydro"],
+        [
+            ("processors, ms a step", "cpu_ms/step"),
+            ("GPU", "gpu_ms/step"),
+            ("both", "both_ms/step"),
+            ("share of the GPU, %", "both_share_%"),
+            ("GPU over processors", "gpu_speed_up"),
+            ("GPU's power, W", "gpu_watts_device"),
+        ],
+        None,
+        "Whole time steps of Sedov's blast.",
+    ),
+    (
+        "Predictions",
+        ["prediction_sample"],
+        [("predicted over tuned", "predicted/tuned"), ("nearest over tuned", "nearest/tuned"), ("safe over tuned", "safe/tuned")],
+        "predicted/tuned",
+        "Shipped records' problems as if neither they nor other sizes of them had been tuned. The ten poorest stand here.",
+    ),
+    ("Host buffers", ["buffers"], [("GB/s", "bytes_per_second")], None, "What an upload or a download of a padded or a plain grid moves."),
+    ("The framework's own cost", ["framework", "c_lookup"], [("ratio", "ratio")], None, "On the processor of that machine."),
+]
+POOREST = {"batched": (re.compile("^random"), "rival/ours", 10), "prediction_sample": (re.compile(""), "predicted/tuned", 10)}
+SCALES = {"GFLOP/s": 1e-3, "bytes_per_second": 1e-9}
+
+
+def rows_of(folder, files):
+    rows = []
+    for file in files:
+        path = folder / f"{file}.csv"
+        if path.exists():
+            with open(path, newline="", encoding="utf-8") as text:
+                rows += [dict(row, file=file) for row in csv.DictReader(text)]
+    return rows
+
+
+def value(row, column):
+    """The figure of a column as a number and its mark, or nothing."""
+    for name in (column, column + "*"):
+        if row.get(name):
+            return float(row[name]) * SCALES.get(column, 1), name[len(column) :]
+    return None
+
+
+def shown(row, column):
+    found = value(row, column)
+    if found is None:
+        return ""
+    number, mark = found
+    if column == "ns/updates":
+        number = 1 / number
+    return f"{number:.0f}{mark}" if abs(number) >= 1000 else f"{number:.3g}{mark}"
+
+
+def time(row):
+    seconds = float(row["real_time"]) * {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[row["time_unit"]]
+    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def words_of(name):
+    """A row's name as words without a value and parameters."""
+    words = name.split()
+    return " ".join(w for w in words if "=" not in w), dict(w.split("=", 1) for w in words if "=" in w)
+
+
+def found(row):
+    return ", ".join(re.findall(GRADES, row.get("label", ""))) or "-"
+
+
+def summary(rows, ratio):
+    """Geometric mean and least of the unmarked ratios, by what the rows' names begin with."""
+    groups = {}
+    for row in rows:
+        figure = value(row, ratio)
+        if figure and not figure[1]:
+            groups.setdefault(row["name"].split("/")[0] if "/batched" in row["name"] else "all", []).append(figure[0])
+    lines = []
+    for name, ratios in groups.items():
+        mean = math.exp(sum(math.log(r) for r in ratios) / len(ratios))
+        lines.append(f"{'' if name == 'all' else name + ': '}{len(ratios)} ratios, {mean:.3g} in the geometric mean, {min(ratios):.3g} at least")
+    marked = sum(bool(figure and figure[1]) for figure in (value(row, ratio) for row in rows))
+    if marked:
+        lines.append(f"{marked} marked")
+    return "; ".join(lines) + "." if lines else ""
+
+
+def table(folder, title, files, columns, ratio, note):
+    rows = rows_of(folder, files)
+    if not rows:
+        return ""
+    total = summary(rows, ratio) if ratio else ""
+    pattern, by, count = POOREST.get(files[0], (None, None, 0))
+    if pattern:
+        some = sorted((r for r in rows if pattern.search(r["name"]) and value(r, by)), key=lambda r: value(r, by)[0])[:count]
+        rows = [r for r in rows if not pattern.search(r["name"])] + some
+    names = [words_of(row["name"]) for row in rows]
+    keys = list(dict.fromkeys(key for _, parameters in names for key in parameters))
+    varying = [key for key in keys if len({parameters.get(key, "") for _, parameters in names}) > 1]
+    plain = len({word for word, _ in names}) > 1
+    columns = [(heading, column) for heading, column in columns if any(shown(row, column) for row in rows)]
+    grades = any(found(row) != "-" for row in rows)
+    heads = (["row"] if plain else []) + varying + ["time"] + [heading for heading, _ in columns] + (["found"] if grades else [])
+    lines = [f"\n## {title}\n", " ".join(part for part in (note, total) if part) + "\n", f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for row, (word, parameters) in zip(rows, names):
+        cells = ([word] if plain else []) + [parameters.get(key, "") for key in varying] + [time(row)]
+        cells += [shown(row, column) for _, column in columns] + ([found(row)] if grades else [])
+        lines.append(f"| {' | '.join(cells)} |")
+    return wrapped("\n".join(lines)) + "\n"
+
+
+def wrapped(text):
+    """Prose in lines of at most 100 columns; tables and headings as they are."""
+    lines = []
+    for line in text.split("\n"):
+        while len(line) > 100 and not line.startswith(("|", "#")):
+            cut = line.rfind(" ", 0, 101)
+            lines.append(line[:cut])
+            line = line[cut + 1 :]
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def page(folder):
+    runs = {row["run"]: row for row in rows_of(folder, ["contexts"])}
+    used = [runs[file] for _, files, *_ in TABLES for file in files if file in runs and (folder / f"{file}.csv").exists()]
+    dates = sorted({row["date"][:10] for row in used})
+    copies = sorted(float(row["ceiling_copy_GB/s"]) for row in used if row.get("ceiling_copy_GB/s"))
+    devices = sorted({row["device"].split(" sm_")[0] for row in used if "sm_" in row["device"]})
+    sitting = f"{', '.join(devices)}, {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}, copies {copies[0]:.0f} to {copies[-1]:.0f} GB/s." if used else ""
+    return wrapped(HEAD.format(sitting=sitting)) + "".join(table(folder, *of) for of in TABLES)
+
+
+def take(folder, results, report):
+    """Makes the folder's files of the JSON that a run left."""
+    files = [results / f"{file}.json" for _, files, *_ in TABLES for file in files]
+    files = [file for file in files if file.exists()]
+    for file in files:
+        text = file.read_text(encoding="utf-8").rstrip().rstrip(",")
+        try:
+            json.loads(text)
+        except json.JSONDecodeError:  # the run was ended in the midst of it: what it wrote counts
+            text = text[: text.rfind("}") + 1] + "]}"
+        whole = results / f"{file.stem}.whole.json"
+        whole.write_text(text, encoding="utf-8")
+        made = subprocess.run([report, "table", whole], check=True, capture_output=True, text=True).stdout
+        (folder / f"{file.stem}.csv").write_text(made, encoding="utf-8")
+        whole.replace(file)
+    kept = rows_of(folder, ["contexts"])
+    made = list(csv.DictReader(subprocess.run([report, "context", *files], check=True, capture_output=True, text=True).stdout.splitlines()))
+    kept = [row for row in kept if row["run"] not in {new["run"] for new in made}] + made
+    with open(folder / "contexts.csv", "w", newline="", encoding="utf-8") as text:
+        writer = csv.DictWriter(text, fieldnames=made[0].keys(), extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(kept, key=lambda row: row["run"]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true", help="compare with the page that is there")
+    parser.add_argument("--from", dest="results", type=pathlib.Path, help="the folder of a run of benchmarks/measure")
+    parser.add_argument("--report", default="build/release/bin/benchmark_report", help="the program that makes tables of JSON")
+    options = parser.parse_args()
+    if options.results:
+        take(options.folder, options.results, options.report)
+    text = page(options.folder)
+    file = options.folder / "all-benchmarks.md"
+    if not options.check:
+        file.write_text(text, encoding="utf-8")
+        return 0
+    if file.exists() and file.read_text(encoding="utf-8") == text:
+        return 0
+    print(f"{file} is not what the files beside it give: run benchmarks/tables.py {options.folder}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
