@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,7 +52,7 @@ class CandidateBench {
     /// same family whose problem is smaller (see tuner/vetting_problem.hpp), where their source is the
     /// same there. One that is then timed as faster than the incumbent is verified on this bench's
     /// data, too, before it counts. Without an incumbent, as in the finals, candidates are verified
-    /// here. Lies on the device with this one (`place`).
+    /// here, unless they were. Lies on the device with this one (`place`).
     void verify_first_on(std::unique_ptr<CandidateBench> small);
 
     /// Seconds that the constructor spent on random data and the reference's answer.
@@ -113,9 +114,10 @@ class CandidateBench {
     const Family& family_;
     Problem problem_;
     Instruments instruments_;
-    std::unique_ptr<CandidateBench> small_;  ///< that verifies first
-    SearchSpace small_space_;                ///< of its problem
-    std::optional<Workload> workload_;       ///< until it lies on the device
+    std::unique_ptr<CandidateBench> small_;   ///< that verifies first
+    SearchSpace small_space_;                 ///< of its problem
+    std::map<std::string, double> verified_;  ///< of configurations that were verified on this bench's own data, by key: their error
+    std::optional<Workload> workload_;        ///< until it lies on the device
     std::vector<Array> arrays_;
     std::vector<void*> pointers_;
     double tolerance_ = 0;
