@@ -262,8 +262,8 @@ class Run {
         if (!std::exchange(begun_, true)) foresee();
     }
 
-    /// Kernels for processors take most of their tunables as arguments: where some members show that
-    /// the space has few texts, all of these are worth compiling.
+    /// Kernels for processors take most of their tunables as arguments: where some members show
+    /// that the space has few texts, all of these are worth compiling.
     void foresee() {
         constexpr std::uint64_t looked_at = 128;
         constexpr std::size_t most_texts = 64;

@@ -93,7 +93,8 @@ class CompilePool {
     /// as the compilers'.
     bool hold();
     bool held() const { return held_since_.has_value(); }
-    /// Empties the queue, and forgets what is spare. With `kill`, also gives up what is being compiled.
+    /// Empties the queue, and forgets what is spare. With `kill`, also gives up what is being
+    /// compiled.
     void cancel(bool kill);
     /// For ChildProcess::wait.
     std::vector<ChildProcess*> children() const;
