@@ -297,9 +297,9 @@ constexpr const char* behind_elements = R"cpp(
     }
 
     // An iteration behind what elements leave for their nodes.
-    template <typename Sums, typename Ahead>
-    DEVICE void iterate_behind(Corners from, const double* q, const int* held, double* w, double* x, double* r, double* p, double* scalars, Sums dots,
-                               Sums squares, double* groups, int rows, int stride, Scalars* all, Ahead ahead) {
+    template <typename Dots, typename Squares, typename Ahead>
+    DEVICE void iterate_behind(Corners from, const double* q, const int* held, double* w, double* x, double* r, double* p, double* scalars, Dots dots,
+                               Squares squares, double* groups, int rows, int stride, Scalars* all, Ahead ahead) {
         __shared__ double groups_here[components * dot_groups];
         constexpr int first_kept = passes - kept, warps = teams * chunk_rows / 32;
         if (threadIdx.x < components) all[threadIdx.x] = scalars_of(scalars + threadIdx.x * words);
