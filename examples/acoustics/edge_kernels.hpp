@@ -49,9 +49,9 @@ class EdgeKernels {
     };
     /// `adds_apart`: no mirror reads the source's word.
     static Mirrors mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers, bool adds_apart = false);
-    /// All in one launch, a value beyond a wall to a thread; receivers hear a step's, none where it is -1. The
-    /// source adds its amount of it first; at most one mirror may read its word, once, and no
-    /// receiver.
+    /// All in one launch, a value beyond a wall to a thread; receivers hear a step's, none where it
+    /// is -1. The source adds its amount of it first; at most one mirror may read its word, once,
+    /// and no receiver.
     void mirror(const Mirrors& of, int step, const Source& source) const;
 
     /// field[place] += amounts[step], on the device.
