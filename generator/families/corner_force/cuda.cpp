@@ -207,6 +207,13 @@ std::int64_t safe_zones(const Shape& shape) {
     return zones;
 }
 
+Tunable layers_of_points(const Shape& shape) {
+    std::vector<std::int64_t> layers;
+    for (const int count : {1, 2, 3, 4, 6, 8})
+        if (shape.points_along % count == 0) layers.push_back(count);
+    return {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"};
+}
+
 Tunable min_blocks(std::vector<std::int64_t> values) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers(std::move(values))};
 }

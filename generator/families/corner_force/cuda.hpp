@@ -32,6 +32,7 @@ int padded(int words, int step, int banks);
 Tunable zones_per_block();
 /// As many as have some dozen columns of points.
 std::int64_t safe_zones(const Shape& shape);
+Tunable layers_of_points(const Shape& shape);
 Tunable min_blocks(std::vector<std::int64_t> values);
 /// What all CUDA texts have: the shape's, and the smallest and largest numbers.
 Block numeric_constants(const Plan& plan);

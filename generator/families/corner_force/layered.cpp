@@ -208,13 +208,10 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 
 Form layered_form(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
-    std::vector<std::int64_t> layers;
-    for (const int count : {1, 2, 3, 4, 6, 8})
-        if (shape.points_along % count == 0) layers.push_back(count);
     const bool several = shape.dimension == 3 && shape.order >= 3 && shape.order <= 5;
     std::vector<Tunable> tunables{
         zones_per_block(),
-        {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
+        layers_of_points(shape),
         {"derivatives", "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes",
          words({"staged", "direct"}), Value("staged")},
         min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})};

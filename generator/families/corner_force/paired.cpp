@@ -121,12 +121,9 @@ bool pairs(const Shape& shape) {
 
 Form paired_form(const Problem& problem) {
     const Shape shape(problem);
-    std::vector<std::int64_t> layers;
-    for (const int count : {1, 2, 3, 4, 6, 8})
-        if (shape.points_along % count == 0) layers.push_back(count);
     return {.space = {.name = "paired",
                       .help = "points, forces and work in one launch: teams of threads go from zone to zone, each thread with two mirrored points",
-                      .tunables = {{"layers", "of points that a team works on at a time", numbers(layers)},
+                      .tunables = {layers_of_points(shape),
                                    {"teams_per_block", "teams of a block, where a team is a warp", numbers({1, 2, 3, 4, 6})},
                                    {"passes", "zones that a team works on one after another", numbers({1, 2, 4, 8, 16, 32})},
                                    {"unrolled_sides", "points of a pair whose code is written one after the other", numbers({1, 2})},
