@@ -27,11 +27,11 @@ struct PairedLayout {
     std::int64_t shared_words(int teams) const { return table_words + std::int64_t{teams} * team_words; }
 
     int layers, team;
-    int node_pitch, energy_pitch;             // of rows
-    int row_words, plane_pitch, half_words;   // of all rows or a layer of a number
-    int across_words, point_words;            // of a zone
-    int table_words, team_words;              // of a block, and of a team
-    bool folded;                              // points of a row are exchanged, so that columns lie in different banks
+    int node_pitch, energy_pitch;                 // of rows
+    int row_words, plane_pitch, half_words;       // of all rows or a layer of a number
+    int copied_words, across_words, point_words;  // of a zone
+    int table_words, team_words;                  // of a block, and of a team
+    bool folded;                                  // points of a row are exchanged, so that columns lie in different banks
     int rows_of_banks;
 };
 
@@ -58,14 +58,17 @@ PairedLayout::PairedLayout(const Plan& plan) {
     point_words = std::max((made + 1) * slot, layers * (half_words + m * m));
     table_words = p / 2 * (2 * n + m);
     const int sums = layers < p ? shape.vector_words() + shape.energies() : 0;
-    team_words = 3 * shape.vector_words() + shape.energies() + across_words + point_words + rows * energy_pitch + team + rate_parts + sums;
+    copied_words = plan.config.has("nodes", "copied") ? 3 * shape.vector_words() + shape.energies() : 0;
+    team_words = copied_words + across_words + point_words + rows * energy_pitch + team + rate_parts + sums;
 }
 
 BlockResources resources(const Plan& plan) {
     const PairedLayout layout(plan);
     const int teams = plan.number("teams_per_block");
     constexpr int held = 36 + 8;  // derivatives of x and v at both points, less what the compiler puts elsewhere
-    return {.threads = std::int64_t{teams} * layout.team, .shared_bytes = layout.shared_words(teams) * plan.shape.bytes(), .registers = plan.shape.bytes() / 4 * held};
+    return {.threads = std::int64_t{teams} * layout.team,
+            .shared_bytes = layout.shared_words(teams) * plan.shape.bytes(),
+            .registers = plan.shape.bytes() / 4 * held};
 }
 
 KernelSource kernel(const Problem& problem, const Config& config) {
@@ -86,13 +89,21 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     source.step.push_back(launch);
     Block constants = numeric_constants(plan);
     constants.line("constexpr real epsilon = {};", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
-    constants.line("constexpr int layers = splits, teams_per_block = {}, passes = {}, threads_per_block = {}, blocks_per_multiprocessor = {}, unrolled_sides = {};",
-                   teams, plan.number("passes"), launch.block[0], plan.number("min_blocks"), plan.number("unrolled_sides"));
+    constants.line(
+        "constexpr int layers = splits, teams_per_block = {}, passes = {}, threads_per_block = {}, blocks_per_multiprocessor = {}, unrolled_sides = "
+        "{};",
+        teams, plan.number("passes"), launch.block[0], plan.number("min_blocks"), plan.number("unrolled_sides"));
     constants.line("constexpr int node_pitch = {}, energy_pitch = {}, row_words = {}, plane_pitch = {}, half_words = {};", layout.node_pitch,
                    layout.energy_pitch, layout.row_words, layout.plane_pitch, layout.half_words);
-    constants.line("constexpr int across_words = {}, point_words = {}, team_words = {}, folded = {}, rows_of_banks = {};", layout.across_words,
-                   layout.point_words, layout.team_words, layout.folded ? 1 : 0, layout.rows_of_banks);
-    Flags flags{{"f32", f32}, {"solid", true}, {"branchless", false}, {"all_layers", layout.layers == shape.points_along}, {"kept_reads", false}};
+    constants.line("constexpr int copied_words = {}, across_words = {}, point_words = {}, team_words = {}, folded = {}, rows_of_banks = {};",
+                   layout.copied_words, layout.across_words, layout.point_words, layout.team_words, layout.folded ? 1 : 0, layout.rows_of_banks);
+    Flags flags{{"f32", f32},
+                {"solid", true},
+                {"branchless", false},
+                {"all_layers", layout.layers == shape.points_along},
+                {"nodes_copied", layout.copied_words > 0},
+                {"nodes_read", layout.copied_words == 0},
+                {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
     Block barrier;
     barrier.line("__device__ __forceinline__ void barrier() {{ {}(); }}", layout.team == warp ? "__syncwarp" : "__syncthreads");
@@ -123,20 +134,25 @@ Form paired_form(const Problem& problem) {
     const Shape shape(problem);
     return {.space = {.name = "paired",
                       .help = "points, forces and work in one launch: teams of threads go from zone to zone, each thread with two mirrored points",
-                      .tunables = {layers_of_points(shape),
-                                   {"teams_per_block", "teams of a block, where a team is a warp", numbers({1, 2, 3, 4, 6})},
-                                   {"passes", "zones that a team works on one after another", numbers({1, 2, 4, 8, 16, 32})},
-                                   {"unrolled_sides", "points of a pair whose code is written one after the other", numbers({1, 2})},
-                                   min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12})},
+                      .tunables =
+                          {layers_of_points(shape),
+                           {"teams_per_block", "teams of a block, where a team is a warp", numbers({1, 2, 3, 4, 6})},
+                           {"passes", "zones that a team works on one after another", numbers({1, 2, 4, 8, 16, 32})},
+                           {"nodes",
+                            "copied: a zone's nodes come into shared memory while a team works on the zone before; loads: they are read in each pass",
+                            words({"copied", "loads"})},
+                           {"unrolled_sides", "points of a pair whose code is written one after the other", numbers({1, 2})},
+                           min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12})},
                       .constraints = {{"teams", [shape](const Config& config) { return violation(shape, config); }, {"layers", "teams_per_block"}}},
                       .safe = {{"layers", std::int64_t{2}},
                                {"teams_per_block", std::int64_t{1}},
                                {"passes", std::int64_t{2}},
+                               {"nodes", "copied"},
                                {"unrolled_sides", std::int64_t{1}},
                                {"min_blocks", std::int64_t{1}}},
                       .former = [](const Config& config) { return config.has(form_tunable, "paired"); }},
             .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
-            .resources_read = {"layers", "teams_per_block"},
+            .resources_read = {"layers", "teams_per_block", "nodes"},
             .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
