@@ -47,8 +47,12 @@ bool same(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& team) {
-    return fmt::format(R"({{"do": "open", "device": "{}:{}", "cache": {}{}}})", to_string(target), index, json_string(cache.string()), team);
+std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& further) {
+    return fmt::format(R"({{"do": "open", "device": "{}:{}", "cache": {}{}}})", to_string(target), index, json_string(cache.string()), further);
+}
+
+std::string threads_word(int threads) {
+    return threads > 0 ? fmt::format(R"(, "threads": {})", threads) : "";
 }
 
 WorkerEvaluator::WorkerEvaluator(WorkerSettings settings) : settings_(std::move(settings)), pool_(pool_settings(settings_, temporary_)) {
@@ -83,8 +87,8 @@ void WorkerEvaluator::start_worker(Lane& lane) {
     if (on_cpu())
         team = fmt::format(R"(, "processors": {}, "threads": {})", json_string(processor_list(bound.empty() ? processors().numbers : bound)),
                            settings_.device.limits.multiprocessors);
-    else if (settings_.host_threads > 0)
-        team = fmt::format(R"(, "threads": {})", settings_.host_threads);
+    else
+        team = threads_word(settings_.host_threads);
     lane.worker->send(open_request(settings_.device.limits.target, on_cpu() ? 0 : lane.place.index, settings_.cache, team));
     lane.setup_answers_due = 1;
     lane.asked = Clock::now();

@@ -36,8 +36,11 @@ struct OpenedWorker {
     std::vector<std::unique_ptr<ChildProcess>> compilers;  ///< told CompilePool::load_request
 };
 
-/// What a worker is told first: to open a device.
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& team = {});
+/// What a worker is told first: to open a device. `further`: members of the request that name its
+/// processors and threads.
+std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& further);
+/// Of `open_request`: as many threads, or as many as the system gives where that is 0.
+std::string threads_word(int threads);
 
 /// How candidates are evaluated on a device, or on several of one kind.
 struct WorkerSettings {
