@@ -70,6 +70,31 @@ constexpr const char* kernels = R"cpp(
         }
     };
 
+    // As RankSums, of rows of 32: what a block has it keeps until all has been found, and then stores as many side by side as lie so. One by one they
+    // would be a message each.
+    struct RankDots : RankSums {
+        static constexpr int of_pass = teams * chunk_rows / dot_rows, words = passes * of_pass;
+        static constexpr bool keeps = components * words * sizeof(double) <= 40960;  // of the 48 KB that a block may have so
+        double* here;
+        int own_rows;
+
+        DEVICE int chunk_of(int word) const { return (word / of_pass * (int)gridDim.x + (int)blockIdx.x) * of_pass + word % of_pass; }
+        DEVICE void put(int c, int chunks, int chunk, double sum) const {
+            if (!keeps) return RankSums::put(c, chunks, chunk, sum);
+            here[c * words + chunk / (of_pass * (int)gridDim.x) * of_pass + chunk % of_pass] = sum;
+        }
+        template <typename Meanwhile>
+        DEVICE void meet(Meanwhile meanwhile) const {
+            if (keeps) {
+                __syncthreads();
+                const int chunks = (rows + dot_rows - 1) / dot_rows, own_chunks = (own_rows + dot_rows - 1) / dot_rows;
+                for (int n = threadIdx.x; n < components * words; n += blockDim.x)
+                    if (const int chunk = chunk_of(n % words); chunk < own_chunks) RankSums::put(n / words, chunks, chunk, here[n]);
+            }
+            RankSums::meet(meanwhile);
+        }
+    };
+
     struct Border {
         int row, rank, place, stride;
     };
@@ -79,10 +104,11 @@ constexpr const char* kernels = R"cpp(
                                   const int* shares, const int* border_starts, const Border* border, int elements, int stride, int first, int last,
                                   int whole_rows, int dots_place, int squares_place, int flags_place, int ranks_count, int rank, int epoch) {
         __shared__ Scalars all[components];
+        __shared__ double dots_here[RankDots::keeps ? components * RankDots::words : 1];
         const Ranks ranks{boxes, ranks_count, rank, flags_place, epoch};
         double* const p = box;
-        const RankSums dots{box + dots_place, whole_rows, ranks, at_dots, dots_place, chunk_rows / dot_rows, shares},
-            squares{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares};
+        const RankDots dots{{box + dots_place, whole_rows, ranks, at_dots, dots_place, chunk_rows / dot_rows, shares}, dots_here, last - first};
+        const RankSums squares{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares};
         // The next direction of rows that others have copies of, ahead of all others: it travels meanwhile.
         const auto send_border = [&] {
             for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {

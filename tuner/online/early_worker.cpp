@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -11,6 +12,7 @@
 
 #include "runtime/disk_cache.hpp"
 #include "runtime/processors.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 #include "tuner/worker/worker_program.hpp"
 
 namespace hone::inline v0_1 {
@@ -21,14 +23,18 @@ namespace {
 constexpr int low_priority = 5;
 
 /// Without a worker the tuner starts its own, and tells why it cannot.
-OpenedWorker opened(const std::vector<std::string>& command, const std::string& request) {
+OpenedWorker opened(const std::vector<std::string>& command, const std::string& request, int compilers) {
     OpenedWorker worker;
     try {
         worker.temporary = std::make_unique<RunFolder>();
         worker.process = std::make_unique<ChildProcess>(command, worker.temporary->environment());
         worker.process->send(request);
+        for (int i = 0; i < compilers; ++i) {
+            worker.compilers.push_back(std::make_unique<ChildProcess>(command, worker.temporary->environment()));
+            worker.compilers.back()->send(CompilePool::load_request);
+        }
     } catch (const std::exception&) {
-        worker.process.reset();
+        return {};
     }
     return worker;
 }
@@ -37,6 +43,10 @@ OpenedWorker opened(const std::vector<std::string>& command, const std::string& 
 
 void lower_priority() {
     setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), low_priority);  // Linux: of this thread
+}
+
+int compile_processes(const OnlineSettings& settings, Target target) {
+    return settings.compile_processes > 0 ? settings.compile_processes : target == Target::cpu ? 1 : std::max(1, processors().usable - 2);
 }
 
 struct EarlyWorker::State {
@@ -55,9 +65,9 @@ EarlyWorker::EarlyWorker(const std::string& device, const OnlineSettings& settin
     state_->index = name.index;
     const std::string request = open_request(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache);
     const OnProcessors inherited;  // not on the processor of the application's bound thread
-    thread_ = std::thread([state = state_, command, request] {
+    thread_ = std::thread([state = state_, command, request, compilers = compile_processes(settings, name.target)] {
         lower_priority();
-        OpenedWorker worker = opened(command, request);
+        OpenedWorker worker = opened(command, request, compilers);
         std::unique_lock lock(state->mutex);
         state->changed.wait(lock, [&] { return state->body || state->over; });
         const auto body = std::move(state->body);

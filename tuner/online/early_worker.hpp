@@ -7,16 +7,21 @@
 
 #include "runtime/backend.hpp"
 #include "tuner/online/tuner.hpp"
-#include "tuner/worker/worker_evaluator.hpp"
 
 namespace hone::inline v0_1 {
+
+struct OpenedWorker;
 
 /// Of the calling thread and of the processes that it starts from now on: what works beside an
 /// application.
 void lower_priority();
 
-/// The worker of an online tuner, started before the application opens its own device. Opening one
-/// takes a GPU's driver some tenths of a second, so both do it at the same time:
+/// Processes that compile beside an application: all processors but two for a GPU, one for the CPU,
+/// if the settings do not say.
+int compile_processes(const OnlineSettings& settings, Target target);
+
+/// The worker of an online tuner, and its compilers, started before the application opens its own
+/// device. Opening one takes a GPU's driver some tenths of a second, so both do it at the same time:
 ///
 ///     hone::OnlineSettings settings;
 ///     settings.early = std::make_shared<hone::EarlyWorker>("cuda", settings);  // first of all
@@ -24,8 +29,8 @@ void lower_priority();
 ///     ...
 ///     hone::OnlineTuner tuner(*backend, families, folder, problem, arrays, settings);
 ///
-/// The first tuner that has it in its settings takes the worker. If no tuner does, or that tuner's
-/// device is another one, the process is killed. For processors nothing is started.
+/// The first tuner that has it in its settings takes them. If no tuner does, or that tuner's device
+/// is another one, the processes are killed. For processors nothing is started.
 class EarlyWorker {
   public:
     /// `device` as in make_backend; of `settings` the worker's command and the cache are read.

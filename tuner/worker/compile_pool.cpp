@@ -94,7 +94,14 @@ void CompilePool::start(int most) {
 
 void CompilePool::open() {
     for (Process& process : processes_)
-        if (!process.child && !process.retired) tell(process, problem_);
+        if (!process.opened && !process.retired) tell(process, problem_);
+}
+
+void CompilePool::adopt(std::vector<std::unique_ptr<ChildProcess>> children) {
+    for (std::size_t i = 0; i < std::min(children.size(), processes_.size()); ++i) {
+        processes_[i].child = std::move(children[i]);
+        processes_[i].answers_due = 1;
+    }
 }
 
 void CompilePool::forget(Process& process) {
@@ -105,6 +112,8 @@ void CompilePool::tell(Process& process, const std::string& problem) {
     if (!process.child) {
         forget(process);
         process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
+    }
+    if (!std::exchange(process.opened, true)) {
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
                                         json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));

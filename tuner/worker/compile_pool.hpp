@@ -57,6 +57,12 @@ class CompilePool {
         double seconds = 0;  ///< of the compiler; 0 from the cache
     };
 
+    /// Processes that were started before and told `load_request`; those beyond the number of this
+    /// pool's are ended. Before any work.
+    void adopt(std::vector<std::unique_ptr<ChildProcess>> children);
+    /// What a process is told that is to compile for a GPU yet unknown: to load its compiler.
+    static constexpr const char* load_request = R"({"do": "load_compiler"})";
+
     /// Another problem: forgets everything.
     void set_problem(const std::string& problem);
     /// Queues a configuration of the problem, unless it is known already.
@@ -93,6 +99,7 @@ class CompilePool {
     using Work = std::pair<std::string, std::string>;  ///< keys of problem and configuration
     struct Process {
         std::unique_ptr<ChildProcess> child;
+        bool opened = false;       ///< it was told to open its compiler
         int answers_due = 0;       ///< to be skipped: of the requests before "compile"
         std::string problem;       ///< that it was told
         std::optional<Work> work;  ///< that it compiles; none: idle

@@ -93,6 +93,7 @@ void WorkerEvaluator::start_worker(Lane& lane) {
 void WorkerEvaluator::adopt(OpenedWorker worker) {
     if (!worker.process) return;
     folder_of_adopted_ = std::move(worker.temporary);
+    pool_.adopt(std::move(worker.compilers));
     first().worker = std::move(worker.process);
     first().setup_answers_due = 1;
     first().asked = Clock::now();

@@ -28,10 +28,12 @@ struct WorkerPlace {
     WorkerCommand command;        ///< that starts a worker there; empty: WorkerSettings::command
 };
 
-/// A worker that was told to open its device; empty where none could be started.
+/// A worker that was told to open its device, and processes that load the compiler; empty where
+/// none could be started.
 struct OpenedWorker {
-    std::unique_ptr<RunFolder> temporary;  ///< of the process, which it outlives
+    std::unique_ptr<RunFolder> temporary;  ///< of the processes, which it outlives
     std::unique_ptr<ChildProcess> process;
+    std::vector<std::unique_ptr<ChildProcess>> compilers;  ///< told CompilePool::load_request
 };
 
 /// What a worker is told first: to open a device.
@@ -169,8 +171,8 @@ class WorkerEvaluator : public Evaluator {
     /// For a candidate; 0: none.
     double energy_seconds(bool finalist) const;
 
-    RunFolder temporary_;  ///< of its processes, which it outlives
-    std::unique_ptr<RunFolder> folder_of_adopted_;
+    RunFolder temporary_;                           ///< of its processes, which it outlives
+    std::unique_ptr<RunFolder> folder_of_adopted_;  ///< which outlives them, too
     WorkerSettings settings_;
     Objective objective_;
     SamplingRule sampling_;  ///< of this problem

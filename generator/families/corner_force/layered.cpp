@@ -49,6 +49,14 @@ bool deals_tables(const Plan& plan, int fields) {
     return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
 }
 
+// Whether lines along the second axis are dealt out one by one, whatever field they are of; all
+// three products of a line come together, and take what they read once, which is worth a fifth.
+bool deals_lines(const Plan& plan, int fields) {
+    const int lines = fields * plan.splits() * plan.shape.nodes_along;
+    const auto rounds = [&](int numbers) { return (numbers + plan.team() - 1) / plan.team(); };
+    return has_pairs(plan) && 10 * 3 * rounds(lines) <= 12 * rounds(3 * lines);
+}
+
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
 // accesses go to different banks.
 struct LayeredLayout {
@@ -168,6 +176,7 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
     // registers for it (measured on an H200).
     const bool copied = copies_points(plan);
     const bool staged = plan.config.has("derivatives", "staged");
+    const bool one_by_one = deals_lines(plan, layout.fields);
     const bool early = !copied && shape.physics() && (!solid || shape.order == 1 || f32);
     Block all_constants = cuda_constants(plan);
     all_constants.append(layout_constants(layout, plan));
@@ -195,8 +204,9 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"folded", layout.folded},
                 {"several", layout.several},
                 {"parity", has_parity(plan)},
-                {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
-                {"lines_by_table", deals_tables(plan, layout.fields)},
+                {"lines_one_by_one", one_by_one},
+                {"lines_by_field", solid && !one_by_one && !deals_tables(plan, layout.fields)},
+                {"lines_by_table", !one_by_one && deals_tables(plan, layout.fields)},
                 {"mirrored", has_parity(plan) && !layout.several},
                 {"fetches_ahead", fetched_ahead(plan) > 0},
                 {"stress_comes", !shape.physics()},

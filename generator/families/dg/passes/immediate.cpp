@@ -400,6 +400,7 @@ std::optional<std::string> layout_violation(const Shape& shape, const Config& co
         return fmt::format("nothing is left for one of {} parts of the nodes", layout.node_parts);
     if (layout.by_parts && !layout.amplitudes) return "parts are for amplitudes";
     if (layout.by_parts && layout.node_parts > 2) return "a thread that has parts of all kinds has all nodes";
+    if (integer_or(config, "blocks_ahead", 0) > 0 && !layout.by_parts) return "without parts nothing is asked for ahead";
     if (layout.terms_apart && (!layout.by_parts || layout.node_parts != 2)) return "threads for D and others for LIFT have parts of all kinds";
     if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
     const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
@@ -442,8 +443,11 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, c
     if (shape.dimension == 3 && fuses_all(passes)) {
         form.tunables.push_back(
             {"terms", "who makes what D and what LIFT gives: the same threads, or other ones", words({"together", "apart"}), Value("together")});
-        form.constraints.front().reads.emplace_back("terms");
+        form.constraints.front().reads.insert(form.constraints.front().reads.end(), {"terms", "blocks_ahead"});
         form.safe.push_back({"terms", "together"});
+        form.tunables.push_back({"blocks_ahead", "0, or how many blocks later the one is for which a block asks the second cache",
+                                 numbers({0, 256, 512, 1024}), Value(std::int64_t{0})});
+        form.safe.push_back({"blocks_ahead", std::int64_t{0}});
     }
     form.former = [](const Config& config) { return config.has("operator", "immediate"); };
     return form;
@@ -497,6 +501,7 @@ Block immediate_constants(const Plan& plan) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
         block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", covariant(shape).factor_count());
     }
+    if (integer_or(plan.config, "blocks_ahead", 0) > 0) block.line("constexpr int blocks_ahead = {};", number(plan.config, "blocks_ahead"));
     if (layout.by_parts) block.append(part_tables(plan, layout));
     return block.append(operators(plan, layout));
 }
@@ -528,6 +533,7 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     // makes them.
     if (layout.by_parts) {
         // Sums of all nodes leave no registers.
+        if (integer_or(plan.config, "blocks_ahead", 0) > 0) text.flags.insert("fetches_ahead");
         if (layout.terms_apart)
             text.flags.insert("terms_apart");
         else if (pass.update || pass.from_rhs)
