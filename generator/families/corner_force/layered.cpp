@@ -67,6 +67,8 @@ struct LayeredLayout {
     int layer_nodes, layer_energies, layer_rows;     // of one layer
     int node_pitch, energy_pitch, point_pitch;       // of rows
     int layer_pitch;                                 // of a layer's nodes
+    int half_field, half_layer, half_words;          // of nodes at layers: from field to field, from layer to layer, all
+    int row_words;                                   // of a number of all rows
     int derived, made;                               // numbers at a point: from nodes, and for them
     int slot;                                        // of a number at all points of the layers
     bool folded;                                     // points of a row are exchanged, so that columns lie in different banks
@@ -103,18 +105,30 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     point_pitch = folded ? p : p + 1;
     slot = rows * point_pitch;
     several = layers < p;
-    across_words = std::max(fields, shape.physics() ? d : 0) * d * rows * node_pitch;
+    row_words =
+        has_pairs(plan) ? padded(rows * node_pitch, n, banks) : rows * node_pitch;  // lines of the fields of a layer: side by side in the banks
+    across_words = std::max(fields, shape.physics() ? d : 0) * d * row_words;
     derived = fields * d + (shape.physics() ? 1 : 0);
     made = (shape.physics() ? d * d : 0) + (shape.works() ? 1 : 0);
     const int numbers = sums_directly(plan) || has_pairs(plan) ? made : derived;
     point_words = std::max(numbers * slot, plan.team());
     if (has_pairs(plan)) point_words = std::max(point_words, d * d * layers * layer_nodes);
     layer_pitch = node_pitch;
-    if (solid) {
+    if (has_pairs(plan)) {
+        half_field = layer_nodes;
+        half_layer = 2 * fields * layer_nodes + n;
+        half_words = layers * half_layer;
+        point_words = std::max(point_words, half_words + layers * layer_energies);
+    } else if (solid) {
         const auto halves = [&](int pitch) { return 2 * fields * layers * pitch + (shape.physics() ? layers * layer_energies : 0); };
         layer_pitch = padded(layer_nodes, n, banks);
         if (halves(layer_pitch) > point_words) layer_pitch = odd(layer_nodes);  // some conflicts take less than the room
         point_words = std::max(point_words, halves(layer_pitch));
+    }
+    if (!has_pairs(plan)) {
+        half_field = layers * layer_pitch;
+        half_layer = layer_pitch;
+        half_words = 2 * fields * half_field;
     }
     force_sum_words = shape.physics() ? shape.vector_words() : 0;
     copied_words = copies_points(plan) ? plan.points_of_thread() * (d * d + 1) : 0;
@@ -130,10 +144,12 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
     Block block;
     block.line("constexpr int fields = {}, layers = splits, rows = {};  // differentiated; at a time; of points in them", layout.fields, layout.rows);
     block.line("constexpr int layer_nodes = {}, layer_energies = {}, layer_rows = {};", layout.layer_nodes, layout.layer_energies, layout.layer_rows);
-    block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, layer_pitch = {};", layout.node_pitch, layout.energy_pitch,
-               layout.point_pitch, layout.layer_pitch);
+    block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, half_field = {}, half_layer = {}, half_words = {};",
+               layout.node_pitch, layout.energy_pitch, layout.point_pitch, layout.half_field, layout.half_layer, layout.half_words);
     std::string others;
-    if (has_parity(plan)) others += fmt::format(", derived = {}, made_numbers = {}, parts = team / rows", layout.derived, layout.made);
+    if (has_parity(plan))
+        others +=
+            fmt::format(", derived = {}, made_numbers = {}, parts = team / rows, row_words = {}", layout.derived, layout.made, layout.row_words);
     if (has_pairs(plan)) others += fmt::format(", pairs_along = points_along / 2, pair_words = {}", layout.pair_words);
     if (layout.bernstein_words > 0) others += fmt::format(", bernstein_words = {}", layout.bernstein_words);
     if (fetched_ahead(plan) > 0) others += fmt::format(", fetched_ahead = {}", fetched_ahead(plan));
@@ -245,7 +261,8 @@ Form layered_form(const Problem& problem, const Limits& limits) {
     std::vector<Tunable> tunables{
         zones_per_block(),
         {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
-        {"derivatives", "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes; paired: a thread does, for two "
+        {"derivatives",
+         "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes; paired: a thread does, for two "
          "points that are mirror images",
          pairs ? words({"staged", "direct", "paired"}) : words({"staged", "direct"}), Value("staged")},
         min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})};
