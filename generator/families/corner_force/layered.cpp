@@ -207,6 +207,7 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"copied", copied},
                 {"paired", has_pairs(plan)},
                 {"energies_late", shape.physics() && !has_pairs(plan)},
+                {"loaded", !copied},
                 {"pairs_copied", copied && has_pairs(plan)},
                 {"points_copied", copied && !has_pairs(plan)},
                 {"tables_of_rows", solid && !has_pairs(plan)},
