@@ -69,8 +69,8 @@ EarlyWorker::EarlyWorker(const std::string& device, const OnlineSettings& settin
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
     if (name.target == Target::cpu || command.empty()) return;
     state_->index = name.index;
-    const std::string request =
-        open_request(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache, threads_word(worker_threads()));
+    const std::string request = request_to_open(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache,
+                                                threads_word(worker_threads()));
     const OnProcessors inherited;  // not on the processor of the application's bound thread
     thread_ = std::thread([state = state_, command, request, compilers = compile_processes(settings, name.target)] {
         OpenedWorker worker = opened(command, request, compilers);

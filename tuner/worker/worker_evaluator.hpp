@@ -38,8 +38,8 @@ struct OpenedWorker {
 
 /// What a worker is told first: to open a device. `further`: members of the request that name its
 /// processors and threads.
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& further);
-/// Of `open_request`: as many threads, or as many as the system gives where that is 0.
+std::string request_to_open(Target target, int index, const std::filesystem::path& cache, const std::string& further);
+/// Of `request_to_open`: as many threads, or as many as the system gives where that is 0.
 std::string threads_word(int threads);
 
 /// How candidates are evaluated on a device, or on several of one kind.
@@ -101,7 +101,7 @@ class WorkerEvaluator : public Evaluator {
     /// Starts the compiling processes before there is anything to compile: they load their compiler
     /// and list the problem's space meanwhile.
     void open_compilers() { pool_.open(); }
-    /// The first device's worker, if that was started before and told to `open_request`. Before
+    /// The first device's worker, if that was started before and told to `request_to_open`. Before
     /// `begin`.
     void adopt(OpenedWorker worker);
     /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work
