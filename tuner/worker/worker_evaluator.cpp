@@ -146,6 +146,10 @@ void WorkerEvaluator::prepare(const Candidate& candidate) {
     if (!on_cpu()) start_compilers();
 }
 
+void WorkerEvaluator::foresee(std::span<const Config> configs) {
+    for (const Config& config : configs) pool_.add_spare(config);
+}
+
 void WorkerEvaluator::abandon() {
     pool_.cancel(true);  // on the CPU the finals would wait for a compiler that hangs
     queue_.clear();
@@ -425,7 +429,7 @@ bool WorkerEvaluator::compilers_turn() {
     if (first().setup_answers_due > 0) return true;
     const auto ready = std::count_if(queue_.begin(), queue_.end(), [this](const Candidate& c) { return pool_.result(c.config).has_value(); });
     const bool enough = devices() > 1 ? ready >= std::min<std::ptrdiff_t>(devices(), std::ssize(queue_)) : next_for(first()) != queue_.end();
-    return !enough || (measured_one_ && !pool_.held() && 2 * pool_.busy() > processes_for(settings_));
+    return !enough || (measured_one_ && !pool_.held() && 2 * pool_.wanted() > processes_for(settings_));
 }
 
 bool WorkerEvaluator::may_compile() {
