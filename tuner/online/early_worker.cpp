@@ -18,10 +18,6 @@
 namespace hone::inline v0_1 {
 namespace {
 
-// A quarter of an ordinary thread's share of a core: how much the application may lose is the
-// policy's business, and what never runs finds nothing.
-constexpr int low_priority = 5;
-
 /// Without a worker the tuner starts its own, and tells why it cannot.
 OpenedWorker opened(const std::vector<std::string>& command, const std::string& request, int compilers) {
     OpenedWorker worker;
@@ -29,14 +25,15 @@ OpenedWorker opened(const std::vector<std::string>& command, const std::string& 
         worker.temporary = std::make_unique<RunFolder>();
         worker.process = std::make_unique<ChildProcess>(command, worker.temporary->environment());
         worker.process->send(request);
-        lower_priority();
         for (int i = 0; i < compilers; ++i) {
+            if (i == hurried_processes(compilers)) lower_priority();
             worker.compilers.push_back(std::make_unique<ChildProcess>(command, worker.temporary->environment()));
             worker.compilers.back()->send(CompilePool::load_request);
         }
     } catch (const std::exception&) {
-        return {};
+        worker = {};
     }
+    lower_priority();
     return worker;
 }
 
@@ -48,6 +45,10 @@ void lower_priority() {
 
 int compile_processes(const OnlineSettings& settings, Target target) {
     return settings.compile_processes > 0 ? settings.compile_processes : target == Target::cpu ? 1 : std::max(1, processors().usable / 2);
+}
+
+int hurried_processes(int compilers) {
+    return std::min(compilers, std::max(1, processors().usable / 4));
 }
 
 int worker_threads() {

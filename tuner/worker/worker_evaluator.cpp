@@ -122,6 +122,16 @@ void WorkerEvaluator::place(Lane& lane) {
     lane.asked = Clock::now();
 }
 
+void WorkerEvaluator::lay_out(const std::function<bool()>& stop) {
+    collect();
+    if (!first().worker || first().placed || first().setup_answers_due > 0) return;
+    place(first());
+    while (first().setup_answers_due > 0 && !stop()) {
+        wait_a_moment(may_compile());
+        collect();
+    }
+}
+
 void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed, double most_seconds) {
     sampling_ = sampling_for(objective_, settings_.sampling);
     sampling_.most_seconds = std::min(sampling_.most_seconds, most_seconds);

@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -100,9 +101,13 @@ class WorkerEvaluator : public Evaluator {
     std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
     WaitingTime waiting() const override { return waiting_; }
-    /// Starts the compiling processes before there is anything to compile: they load their compiler
-    /// and list the problem's space meanwhile.
-    void open_compilers() { pool_.open(); }
+    /// Starts the compiling processes, or the first of them, before there is anything to compile:
+    /// they load their compiler and list the problem's space meanwhile.
+    void open_compilers(int most = std::numeric_limits<int>::max()) { pool_.open(most); }
+    void set_niceness_of_compilers(int niceness) const { pool_.set_niceness(niceness); }
+    /// Has the first device's worker lay the problem's data out now, if it has made them and was not
+    /// told yet, and waits for that.
+    void lay_out(const std::function<bool()>& stop);
     /// The first device's worker, if that was started before and told to `request_to_open`. Before
     /// `begin`.
     void adopt(OpenedWorker worker);
