@@ -187,7 +187,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
 
     const bool whole = inside >= words && j + rows <= ny;  // all of the thread's cells lie in it
     // Row `row` of the thread's own, or the one before or behind them, in plane k; both may lie one beyond the grid.
-    const auto from_plane_to = [&](int k, int l) { return wide(source(l, nz) - source(k, nz)) * plane; };
+    const wide around = source(nz, nz) - (nz - 1);  // planes from the last one to what is above it
+    // from plane k to what is above it
+    const auto plane_step = [&](int k) { return (unsigned(k) < unsigned(nz - 1) ? 1 : around) * plane; };
     const auto row_start = [&](int row) { return unsigned(source(j + row, ny)) * pitch; };
     const auto load_row =
         [&](const Arrays& of_plane, int row) { return load_cells(of_plane, row_start(row) + i_read); };
@@ -199,8 +201,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     const auto cells_of =
         [&](const Arrays& of_plane, int row, int k) { return to_cells(load_row(of_plane, row), row, k); };
     // The planes `begin`, and the ones above and below; they go up with the march.
-    Arrays at_k = moved(a, begin * plane), at_above = moved(at_k, from_plane_to(begin, begin + 1));
-    Arrays at_below = moved(at_k, from_plane_to(begin, begin - 1));
+    Arrays at_k = moved(a, begin * plane), at_above = moved(at_k, plane_step(begin));
+    Arrays at_below = moved(a, source(begin - 1, nz) * plane);
     // Of the two words beside a warp's part of a row the first thread loads the one before, all others the one behind:
     // a plane early.
     const bool starts = threadIdx.x % segment == 0, ends = threadIdx.x % segment == segment - 1 || inside <= words;
@@ -263,12 +265,13 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
             for (int row = 0; row < rows; ++row)
                 if (j + row < ny) update[row].store(at_k, row_start(row) + i, inside);
         }
-        if ((k - first) % chunk == chunk - 1 || k + 1 == end) {
+        if (unsigned(k - first) % chunk == chunk - 1 || k + 1 == end) {
             const wide groups_of_row = (nx + group_columns - 1) / group_columns;
             const wide groups = (last - first + chunk - 1) / chunk * (ny * groups_of_row);
             #pragma unroll
             for (int row = 0; row < rows; ++row) {
-                const wide group = (wide((k - first) / chunk) * ny + j + row) * groups_of_row + i / group_columns;
+                const wide group = (wide(unsigned(k - first) / chunk) * ny + j + row) * groups_of_row
+                    + i / group_columns;
                 #pragma unroll
                 for (int s = 0; s < sums; ++s) {
                     #pragma unroll
@@ -291,7 +294,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         #pragma unroll
         for (int row = 0; row < rows; ++row)
             below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
-        at_k = moved(at_k, plane), at_above = moved(at_above, from_plane_to(k + 1, k + 2));
+        at_k = moved(at_k, plane);
+        at_above = moved(at_above, plane_step(k + 1));
     }
 }
 

@@ -167,7 +167,7 @@ std::string BackgroundVetter::broken() const {
 
 void BackgroundVetter::run() {
     thread_id_ = static_cast<int>(syscall(SYS_gettid));
-    lower_priority();
+    if (on_cpu()) lower_priority();
     // The worker opens its device while the search space is still being listed.
     if (!on_cpu()) start_worker();
     std::unique_lock lock(mutex_);
@@ -227,7 +227,9 @@ void BackgroundVetter::begin() {
     evaluator_ = std::make_unique<WorkerEvaluator>(settings_.worker);
     evaluator_->adopt(std::move(opened_));
     evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
-    if (!on_cpu()) evaluator_->open_compilers();
+    if (on_cpu()) return;
+    lower_priority();
+    evaluator_->open_compilers();
 }
 
 void BackgroundVetter::start_worker() {

@@ -29,6 +29,7 @@ OpenedWorker opened(const std::vector<std::string>& command, const std::string& 
         worker.temporary = std::make_unique<RunFolder>();
         worker.process = std::make_unique<ChildProcess>(command, worker.temporary->environment());
         worker.process->send(request);
+        lower_priority();
         for (int i = 0; i < compilers; ++i) {
             worker.compilers.push_back(std::make_unique<ChildProcess>(command, worker.temporary->environment()));
             worker.compilers.back()->send(CompilePool::load_request);
@@ -46,7 +47,12 @@ void lower_priority() {
 }
 
 int compile_processes(const OnlineSettings& settings, Target target) {
-    return settings.compile_processes > 0 ? settings.compile_processes : target == Target::cpu ? 1 : std::max(1, processors().usable - 2);
+    return settings.compile_processes > 0 ? settings.compile_processes : target == Target::cpu ? 1 : std::max(1, processors().usable / 2);
+}
+
+int worker_threads() {
+    constexpr int few = 4;
+    return std::min(few, processors().usable);
 }
 
 struct EarlyWorker::State {
@@ -63,10 +69,10 @@ EarlyWorker::EarlyWorker(const std::string& device, const OnlineSettings& settin
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
     if (name.target == Target::cpu || command.empty()) return;
     state_->index = name.index;
-    const std::string request = open_request(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache);
+    const std::string request =
+        open_request(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache, threads_word(worker_threads()));
     const OnProcessors inherited;  // not on the processor of the application's bound thread
     thread_ = std::thread([state = state_, command, request, compilers = compile_processes(settings, name.target)] {
-        lower_priority();
         OpenedWorker worker = opened(command, request, compilers);
         std::unique_lock lock(state->mutex);
         state->changed.wait(lock, [&] { return state->body || state->over; });

@@ -12,13 +12,18 @@ namespace hone::inline v0_1 {
 
 struct OpenedWorker;
 
-/// Of the calling thread and of the processes that it starts from now on: what works beside an
-/// application.
+/// Of the calling thread and of the processes that it starts from now on: what takes the
+/// processors' time beside an application. Not of the worker of a GPU, which takes little, and which
+/// all candidates wait for.
 void lower_priority();
 
-/// Processes that compile beside an application: all processors but two for a GPU, one for the CPU,
-/// if the settings do not say.
+/// Processes that compile beside an application: half of its processors for a GPU, one for the CPU,
+/// if the settings do not say. An application that sets up has use for all of them.
 int compile_processes(const OnlineSettings& settings, Target target);
+
+/// Threads in which the worker of a GPU makes data and expected answers. Of a team as large as the
+/// application's own each thread would wait for the slowest.
+int worker_threads();
 
 /// The worker of an online tuner, and its compilers, started before the application opens its own
 /// device. Opening one takes a GPU's driver some tenths of a second, so both do it at the same time:

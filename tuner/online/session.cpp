@@ -40,6 +40,7 @@ WorkerSettings worker_settings(const Device& device, const OnlineSettings& setti
     worker.cache = settings.cache.empty() ? DiskCache::default_folder() : settings.cache;
     worker.command = command;
     worker.compile_processes = compile_processes(settings, device.limits.target);
+    if (!cpu) worker.host_threads = worker_threads();
     worker.sampling = vetting_rule();
     // On the CPU processes are stopped for as long as the budget is used up. On a GPU a candidate
     // that hangs slows the application: not for long.

@@ -69,6 +69,8 @@ class CompilePool {
     void add(const Config& config) { add(problem_, config); }
     /// Adds a configuration of another problem, which may be one of many.
     void add(const std::string& problem, const Config& config);
+    /// A configuration of the problem that may be added later: compiled when a process would idle.
+    void add_spare(const Config& config) { spare_.push_back({problem_, config.key()}); }
     /// The result, once it is there.
     std::optional<Result> result(const Config& config) const { return result(problem_, config); }
     std::optional<Result> result(const std::string& problem, const Config& config) const;
@@ -84,12 +86,15 @@ class CompilePool {
     void collect();
     /// Processes that are compiling, held or not.
     int busy() const;
+    /// Those of them that compile what was added, and nothing spare.
+    int wanted() const;
     /// Stops what is being compiled until `start`, so that it disturbs no measurement. What
     /// compiles by `further` commands goes on: false while some of it does. The time does not count
     /// as the compilers'.
     bool hold();
     bool held() const { return held_since_.has_value(); }
-    /// Empties the queue. With `kill`, also gives up what is being compiled.
+    /// Empties the queue, and forgets what is spare. With `kill`, also gives up what is being
+    /// compiled.
     void cancel(bool kill);
     /// For ChildProcess::wait.
     std::vector<ChildProcess*> children() const;
@@ -103,6 +108,7 @@ class CompilePool {
         int answers_due = 0;       ///< to be skipped: of the requests before "compile"
         std::string problem;       ///< that it was told
         std::optional<Work> work;  ///< that it compiles; none: idle
+        bool spare = false;        ///< nobody waits for it
         Clock::time_point began;   ///< compiling, as far as it said
         double held = 0;           ///< seconds for which its work was
         WorkerCommand command;     ///< empty: the settings'
@@ -111,6 +117,8 @@ class CompilePool {
 
     static void forget(Process& process);
     void go_on();
+    bool known(const Work& work) const;
+    std::optional<Work> next_spare();
     double held_seconds(const Process& process) const;
     void tell(Process& process, const std::string& problem);
     void give(Process& process, const Work& work);
@@ -120,7 +128,7 @@ class CompilePool {
 
     CompilePoolSettings settings_;
     std::string problem_;
-    std::deque<Work> queue_;
+    std::deque<Work> queue_, spare_;
     std::map<Work, Result> results_;
     std::vector<Process> processes_;
     std::optional<Clock::time_point> held_since_;

@@ -36,8 +36,11 @@ struct OpenedWorker {
     std::vector<std::unique_ptr<ChildProcess>> compilers;  ///< told CompilePool::load_request
 };
 
-/// What a worker is told first: to open a device.
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& team = {});
+/// What a worker is told first: to open a device. `further`: members of the request that name its
+/// processors and threads.
+std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& further);
+/// Of `open_request`: as many threads, or as many as the system gives where that is 0.
+std::string threads_word(int threads);
 
 /// How candidates are evaluated on a device, or on several of one kind.
 struct WorkerSettings {
@@ -73,7 +76,8 @@ struct WorkerSettings {
 /// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same
 /// cores, so they alternate: compilers are stopped while a candidate is measured, and all cores
 /// compile when the next candidate to be measured is not there yet. Few compile before the first
-/// one is measured, which would wait for its share of the processors.
+/// one is measured, which would wait for its share of the processors. Processes that candidates
+/// leave idle meanwhile compile what is foreseen.
 ///
 /// Of several devices each takes the next candidate as it becomes free, and `evaluate_next` returns
 /// what is finished first. The first of them is the run's own: it alone measures finalists, while
@@ -91,6 +95,7 @@ class WorkerEvaluator : public Evaluator {
     /// until the first `evaluate`.
     void begin(const Problem& problem, std::uint64_t seed, double most_seconds) override;
     void prepare(const Candidate& candidate) override;
+    void foresee(std::span<const Config> configs) override;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
     std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;

@@ -400,7 +400,6 @@ std::optional<std::string> layout_violation(const Shape& shape, const Config& co
         return fmt::format("nothing is left for one of {} parts of the nodes", layout.node_parts);
     if (layout.by_parts && !layout.amplitudes) return "parts are for amplitudes";
     if (layout.by_parts && layout.node_parts > 2) return "a thread that has parts of all kinds has all nodes";
-    if (integer_or(config, "blocks_ahead", 0) > 0 && !layout.by_parts) return "without parts nothing is asked for ahead";
     if (layout.terms_apart && (!layout.by_parts || layout.node_parts != 2)) return "threads for D and others for LIFT have parts of all kinds";
     if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
     const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
@@ -443,10 +442,9 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, c
     if (shape.dimension == 3 && fuses_all(passes)) {
         form.tunables.push_back(
             {"terms", "who makes what D and what LIFT gives: the same threads, or other ones", words({"together", "apart"}), Value("together")});
-        form.constraints.front().reads.insert(form.constraints.front().reads.end(), {"terms", "blocks_ahead"});
+        form.constraints.front().reads.emplace_back("terms");
         form.safe.push_back({"terms", "together"});
-        form.tunables.push_back({"blocks_ahead", "0, or how many blocks later the one is for which a block asks the second cache",
-                                 numbers({0, 256, 512, 1024}), Value(std::int64_t{0})});
+        form.tunables.push_back(blocks_ahead_tunable());
         form.safe.push_back({"blocks_ahead", std::int64_t{0}});
     }
     form.former = [](const Config& config) { return config.has("operator", "immediate"); };
@@ -525,6 +523,7 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     PassText text;
     Holes& holes = text.holes;
     text.flags.insert("immediate");
+    if (integer_or(plan.config, "blocks_ahead", 0) > 0) text.flags.insert("fetches_ahead");
     if (layout.amplitudes) text.flags.insert("faces_apart");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
     if (layout.by_parts) text.flags.insert("parts_in_code");
@@ -533,7 +532,6 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     // makes them.
     if (layout.by_parts) {
         // Sums of all nodes leave no registers.
-        if (integer_or(plan.config, "blocks_ahead", 0) > 0) text.flags.insert("fetches_ahead");
         if (layout.terms_apart)
             text.flags.insert("terms_apart");
         else if (pass.update || pass.from_rhs)

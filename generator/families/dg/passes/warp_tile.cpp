@@ -127,6 +127,25 @@ std::optional<std::string> parts_violation(const Config& config) {
     return std::nullopt;
 }
 
+constexpr int with_bulk_copies = 90;
+
+std::optional<std::string> fill_violation(const Config& config) {
+    if (!config.has("fill", "bulk") || !config.has("operator", "global")) return std::nullopt;
+    return "no operator comes to shared memory";
+}
+
+std::optional<std::string> coefficients_violation(const Config& config) {
+    if (!config.has("coefficients", "a_trip_ahead")) return std::nullopt;
+    if (!config.has("basis", "double_parity")) return "only parts under two reflections have coefficients a trip ahead";
+    if (config.has("operator", "shared")) return "coefficients in shared memory are near";
+    return std::nullopt;
+}
+
+std::optional<std::string> ahead_violation(const Config& config) {
+    if (number(config, "blocks_ahead") == 0 || number(config, "chunks") == 1) return std::nullopt;
+    return "a block with several chunks asks for the next of these";
+}
+
 // One launch with all that there is, where memory does not set the limit, on devices that copy past
 // registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
@@ -190,7 +209,19 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                                        {"unroll", std::int64_t{2}},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
-    if (fuses_all(passes)) form.safe.push_back({"chunks", std::int64_t{1}});
+    if (fuses_all(passes)) {
+        form.tunables.push_back(blocks_ahead_tunable());
+        form.tunables.push_back({"fill", "how operators come to shared memory: copies of threads, or in bulk, behind the fluxes",
+                                 limits.architecture >= with_bulk_copies ? words({"threads", "bulk"}) : words({"threads"}), Value("threads")});
+        form.tunables.push_back({"coefficients",
+                                 "when those of operators that are not in shared memory are asked for: where they are used, or a trip before",
+                                 words({"at_use", "a_trip_ahead"}), Value("at_use")});
+        form.safe.insert(form.safe.end(),
+                         {{"chunks", std::int64_t{1}}, {"blocks_ahead", std::int64_t{0}}, {"fill", "threads"}, {"coefficients", "at_use"}});
+        form.constraints.push_back({"coefficients", coefficients_violation, {"operator", "basis", "coefficients"}});
+        form.constraints.push_back({"fill", fill_violation, {"operator", "fill"}});
+        form.constraints.push_back({"ahead", ahead_violation, {"chunks", "blocks_ahead"}});
+    }
     form.former = [](const Config&) { return false; };
     return form;
 }
@@ -203,9 +234,10 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const WarpTile tile(shape, config);
     BlockResources needs;
     needs.threads = tile.threads();
-    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                                          factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
-                                          tile.nodal_words() + 4 + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
+    needs.shared_bytes =
+        shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
+                         factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) + tile.nodal_words() + 4 +
+                         (config.has("fill", "bulk") ? 4 : 0) + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     constexpr int points_in_flight = 4;
@@ -235,6 +267,8 @@ Block warp_tile_constants(const Plan& plan) {
             .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
                                        : face_part_constants(shape, FaceParts(shape.reference(), tile.unroll)))
             .append(points_in_flight(shape, tile.elements_per_block, tile.threads()));
+    if (integer_or(plan.config, "blocks_ahead", 0) > 0) block.line("constexpr int blocks_ahead = {};", number(plan.config, "blocks_ahead"));
+    if (plan.config.has("fill", "bulk")) block.line("constexpr int stages = 1;  // of bulk copies: the operators'");
     if (tile.chunks > 1) block.line("constexpr int chunks = {};  // of elements_per_block, which a block takes one after the other", tile.chunks);
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
@@ -300,6 +334,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     PassText text = operand_text(plan, pass, copies_fields);
     text.flags.insert({"warp_tile", "results_apart"});
     if (tile.chunks > 1) text.flags.insert("in_chunks");
+    if (integer_or(plan.config, "blocks_ahead", 0) > 0) text.flags.insert("fetches_ahead");
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
@@ -318,6 +353,11 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (tile.shared_lift && pass.surface) text.flags.insert("shared_lift");
+        if (plan.config.has("fill", "bulk")) text.flags.insert("bulk_operators");
+        if (plan.config.has("coefficients", "a_trip_ahead")) {
+            text.flags.insert("lift_ahead");
+            if (!tile.shared_operator) text.flags.insert("coefficients_ahead");
+        }
         if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});
         if (pass.surface && tile.asks_early()) text.flags.insert("asks_early");
         text.flags.insert(tile.double_parity ? "double_parity" : "single_parity");

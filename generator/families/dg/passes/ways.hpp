@@ -73,6 +73,7 @@ constexpr const char* operators_help = "where D and LIFT are held: read-only loa
 Tunable elements_per_block_tunable(std::vector<Value> values);
 Tunable copy_tunable();
 Tunable lift_tunable();
+Tunable blocks_ahead_tunable();
 Tunable residency_tunable(const Shape& shape, const Limits& limits);
 /// Numbers of elements that a block can have.
 std::vector<Value> block_sizes(const Shape& shape, int multiple_of);

@@ -73,6 +73,7 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
         replace_body(source.text, "void prefetch(", "    (void)from;\n");
         // These arrive when they are waited for: what is read before is no number.
         copies_on_host(source.text);
+        bulk_copies_on_host(source.text);
         if (source.text.find("void copy_past_registers(") == std::string::npos) return checked(std::move(source));
         replace_body(source.text, "void copy_past_registers(", R"(    for (int i = 0; i < count; ++i) {
         to[i] = __builtin_nanf("");
