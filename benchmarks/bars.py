@@ -7,7 +7,7 @@
 A row of bars.csv: section, row, bar, record, h100, h200, source, cause. A figure should be at least its bar; a negative bar is the most that it may be.
 `record` names a shipped record by family and parameters: where a card has it and the row has no figure of its own for this card, the figure is the
 record's percentage of its ceiling. `source` is a file beside the page, which has the command. `cause` says why a bar is missed.
-The last column is of the run of all benchmarks (h200/all-benchmarks.md), from its CSV files.
+The column "all at once" is of the newest run of all benchmarks (<card>/all-benchmarks.md), from its CSV files.
 """
 import argparse
 import csv
@@ -20,7 +20,7 @@ from tables import rows_of, value
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "benchmarks" / "results" / "bars.md"
-SITTING = ROOT / "benchmarks" / "results" / "h200"
+RESULTS = ROOT / "benchmarks" / "results"
 CARDS = {"h100": ROOT / "tuning_db" / "records" / "nvidia_h100_80gb_hbm3.json", "h200": ROOT / "tuning_db" / "records" / "nvidia_h200.json"}
 HEAD = """# Bars and figures
 
@@ -28,8 +28,8 @@ Every bar of issue 19 with what an NVIDIA H100 (80 GB HBM3, copy 3.0 TB/s) and a
 TB/s) reached. Made by `benchmarks/bars.py` from `bars.csv` and the records that ship. A figure that
 comes from a record says so by its date; `hone show` prints the configuration. The others are
 measured as the file says that is named. Percentages are of the row's ceiling, memory or arithmetic.
-"All at once" is what the same bar has in the run of [all benchmarks](h200/all-benchmarks.md) on an
-H200, {date}; `*` marks a ratio with a kernel that was not tuned for its problem.
+"All at once" is what the same bar has in the run of [all benchmarks]({card}/all-benchmarks.md) on an
+{CARD}, {day}; `*` marks a ratio with a kernel that was not tuned for its problem.
 """
 
 
@@ -75,25 +75,31 @@ def place_of(row):
 
 
 def sitting():
-    """Files of the run of all benchmarks, those of one day, and that day."""
-    runs = {row["run"]: row["date"][:10] for row in rows_of(SITTING, ["contexts"]) if (SITTING / f"{row['run']}.csv").exists()}
-    day = max(runs.values())
-    return {run for run in runs if runs[run] == day}, day
+    """The card and the day of the newest run of all benchmarks, and its files."""
+    runs = {}
+    for card in CARDS:
+        for row in rows_of(RESULTS / card, ["contexts"]):
+            file = RESULTS / card / f"{row['run']}.csv"
+            if file.exists():
+                runs.setdefault((row["date"][:10], card), set()).add(row["run"])
+    day, card = max(runs)
+    return card, day, runs[day, card]
 
 
-def accurate_over_strict(files):
+def accurate_over_strict(folder, files):
     """The least ratio of rates, Maxwell's first five orders."""
-    times = {row["name"]: float(row["real_time"]) for row in rows_of(SITTING, files & {"dg_stage"}) if re.search("maxwell_3d order=[1-5] precision=f32", row["name"])}
+    rows = [row for row in rows_of(folder, files & {"dg_stage"}) if re.search("maxwell_3d order=[1-5] precision=f32", row["name"])]
+    times = {row["name"]: float(row["real_time"]) for row in rows}
     ratios = [times[name.replace(" arithmetic=f32_accurate", "")] / time for name, time in times.items() if "f32_accurate" in name]
     return f"{min(ratios):.3g}" if ratios else ""
 
 
-def at_once(row, measured_files):
+def at_once(row, folder, measured_files):
     """A bar's figure in the run of all benchmarks, with its mark; empty where it has none."""
     if row["section"].endswith("f32_accurate over strict"):
-        return accurate_over_strict(measured_files)
+        return accurate_over_strict(folder, measured_files)
     files, words, column, divisor = place_of(row)
-    for measured in rows_of(SITTING, [file for file in files if file in measured_files]):
+    for measured in rows_of(folder, [file for file in files if file in measured_files]):
         name = measured["name"].split()
         figures = [value(measured, wanted) for wanted in (column, divisor) if wanted]
         if words and words <= set(name) and "arithmetic=f32_accurate" not in name and all(figures):
@@ -112,8 +118,8 @@ def met(bar, figure):
 
 
 def page(rows, records):
-    files, day = sitting()
-    lines = [HEAD.format(date=day)]
+    card_at_once, day, files = sitting()
+    lines = [HEAD.format(card=card_at_once, CARD=card_at_once.upper(), day=day)]
     counts = {card: [0, 0] for card in [*CARDS, "all at once"]}
     body = []
     section = None
@@ -128,7 +134,7 @@ def page(rows, records):
                 figure, date = of_record(records[card], row["record"])
             figures[card] = figure
             cells.append(cell(row["bar"], figure, date))
-        figures["all at once"] = at_once(row, files)
+        figures["all at once"] = at_once(row, RESULTS / card_at_once, files)
         cells.append(cell(row["bar"], figures["all at once"]))
         for card, figure in figures.items():
             if figure:

@@ -105,17 +105,23 @@ void corner_force(benchmark::State& state, const std::string& text) {
     std::vector<void*> arrays;
     for (std::size_t i = 0; i < family.arrays(problem.problem()).size(); ++i) arrays.push_back(problem.array(i));
     std::vector<TimedKernel> forms;
+    std::vector<Match> matches;
+    for (const char* form : all_forms)
+        if (std::optional<Match> match = match_of(problem.problem(), form, problem.kernel().match())) {
+            forms.push_back({form, match->grade, form == published});
+            matches.push_back(std::move(*match));
+        }
+    const Limits& limits = bench.backend().device().limits;
+    compile_side_by_side(matches.size(),
+                         [&](std::size_t i) { bench.backend().compiler().compile(family.kernel(problem.problem(), matches[i].config, limits)); });
     std::vector<std::unique_ptr<BoundKernel>> kernels;
     std::vector<std::function<void()>> contenders;
     std::string label;
-    for (const char* form : all_forms) {
-        const std::optional<Match> match = match_of(problem.problem(), form, problem.kernel().match());
-        if (!match) continue;
-        forms.push_back({form, match->grade, form == published});
-        const auto kernel = std::make_shared<const Kernel>(bench.backend(), family, problem.problem(), *match, bench.backend().device().limits);
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+        const auto kernel = std::make_shared<const Kernel>(bench.backend(), family, problem.problem(), matches[i], limits);
         kernels.push_back(std::make_unique<BoundKernel>(kernel, arrays));
         contenders.emplace_back([bound = kernels.back().get()] { bound->launch(); });
-        label += fmt::format("{}{}: {}", label.empty() ? "" : "; ", grades_of({forms.back()}), match->config.key());
+        label += fmt::format("{}{}: {}", label.empty() ? "" : "; ", grades_of({forms[i]}), matches[i].config.key());
     }
     std::string binding;
     const double floor = ceiling_seconds(problem.counts(), problem.problem().precision(), bench.ceilings(), binding);

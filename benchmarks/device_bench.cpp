@@ -96,17 +96,27 @@ void fill_randomly(Backend& backend, const DeviceArray& array, Precision precisi
     backend.synchronise();
 }
 
-DeviceProblem::DeviceProblem(const std::string& text) : problem_(built_in_families().parse_problem(text)) {
+DeviceProblem::DeviceProblem(const std::string& text, Words words) : problem_(built_in_families().parse_problem(text)) {
     DeviceBench& bench = DeviceBench::instance();
     const Family& family = built_in_families().of(problem_);
     counts_ = family.counts(problem_);
-    const Workload workload = family.workload(problem_, 1);
     std::vector<void*> pointers;
-    Uploader uploader(bench.backend());
-    for (const auto& array : workload.arrays) {
-        arrays_.emplace_back(bench.backend(), array.bytes());
-        uploader.upload(arrays_.back().data(), array.data(), array.bytes());
+    const auto add = [&](std::int64_t bytes) {
+        arrays_.emplace_back(bench.backend(), bytes);
         pointers.push_back(arrays_.back().data());
+    };
+    if (words == Words::random) {
+        for (const ArraySpec& spec : family.arrays(problem_)) {
+            add(spec.words * bytes_per_word(problem_.precision()));
+            fill_randomly(bench.backend(), arrays_.back(), problem_.precision(), arrays_.size());
+        }
+    } else {
+        const Workload workload = family.workload(problem_, 1);
+        Uploader uploader(bench.backend());
+        for (const auto& array : workload.arrays) {
+            add(array.bytes());
+            uploader.upload(arrays_.back().data(), array.data(), array.bytes());
+        }
     }
     kernel_ = bench.library().kernel(problem_);
     bound_ = std::make_unique<BoundKernel>(kernel_, pointers);

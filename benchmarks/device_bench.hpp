@@ -52,10 +52,15 @@ void fill_randomly(Backend& backend, const DeviceArray& array, Precision precisi
 /// A kernel of a library as a part of a comparison.
 TimedKernel timed_kernel(const std::string& name, const Kernel& kernel);
 
-/// A problem's workload on the device, with its tuned kernel bound to it.
+/// What a problem's arrays hold: its workload, or random words that the device repeats itself. The
+/// latter take no time, where gigabytes of a workload take seconds. They are for kernels whose step
+/// may be repeated with any words, and whose time does not depend on them.
+enum class Words { workload, random };
+
+/// A problem's arrays on the device, with its tuned kernel bound to them.
 class DeviceProblem {
   public:
-    explicit DeviceProblem(const std::string& problem);
+    explicit DeviceProblem(const std::string& problem, Words words = Words::workload);
 
     const Problem& problem() const { return problem_; }
     const Counts& counts() const { return counts_; }

@@ -56,7 +56,7 @@ void beside_products(benchmark::State& state, Backend& backend, DeviceProblem& p
 
 void dg_volume(benchmark::State& state, const std::string& text) {
     Backend& backend = DeviceBench::instance().backend();
-    DeviceProblem problem(text);
+    DeviceProblem problem(text, Words::random);
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
 #ifdef HONE_HAVE_CUBLAS
     std::unique_ptr<CublasRoute> cublas;

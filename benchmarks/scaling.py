@@ -119,7 +119,7 @@ def applications(records):
 
 
 class Run:
-    """A problem that was measured on one GPU and on two, cut along its slowest axis (benchmarks/ranks scaling): what crosses the cut, as above."""
+    """A problem that was measured on one GPU and on several, cut along its slowest axis (benchmarks/ranks scaling): what crosses a cut, as above."""
 
     def __init__(self, launches, cells, face, layers, exchanges, reductions, repeated=0.0):
         self.launches = launches
@@ -130,13 +130,14 @@ class Run:
         self.reductions = reductions
         self.repeated = repeated
 
-    def seconds(self, alone):
-        """On two GPUs, of what takes so long on one."""
-        exchange = self.exchanges * LINK_LATENCY + self.face / LINK_BANDWIDTH
+    def seconds(self, alone, gpus):
+        """On so many GPUs, of what takes so long on one: of a rank in the middle, which has two cuts where there are more than two ranks."""
+        cuts = min(2, gpus - 1)
+        exchange = self.exchanges * LINK_LATENCY + cuts * self.face / LINK_BANDWIDTH
         layer = alone / self.cells
-        edges = self.layers * layer
-        apart = edges + self.repeated * layer + self.launches * KERNEL_SECONDS + self.reductions * GATHERING
-        return max(alone / 2 - edges, exchange) + apart
+        edges = cuts * self.layers * layer
+        apart = edges + cuts * (self.repeated * layer + self.launches * KERNEL_SECONDS) + self.reductions * GATHERING
+        return max(alone / gpus - edges, exchange) + apart
 
 
 MEASURED = {
@@ -166,16 +167,26 @@ def alone(times, name):
 
 
 def runs_table():
-    """Speed-ups on two GPUs, as measured at best and by the model from the time on one."""
-    lines = [row(["", "", "one GPU, ms", "two GPUs, ms", "speed-up", "by the model"]), row(["---"] * 6)]
-    for card in RUNS:
-        times = times_of(card)
+    """Speed-ups on as many GPUs as were at hand, as measured at best and by the model from the time on one of the same sitting."""
+    measured = {card: times_of(card) for card in RUNS}
+    counts = sorted({gpus for times in measured.values() for name, _, gpus in times if gpus > 1 and name in MEASURED})
+    heads = ["", ""] + [head for gpus in counts for head in ("one GPU, ms", f"{gpus} GPUs, ms", "speed-up", "by the model")]
+    lines = [row(heads), row(["---"] * len(heads))]
+    for card, times in measured.items():
         for name, run in MEASURED.items():
-            # Of the sitting that was the fastest on two, both.
-            two, sitting = min((time, key[1]) for key, time in times.items() if key[0] == name and key[2] == 2 and (name, key[1], 1) in times)
-            one = times[name, sitting, 1]
-            predicted = one / (1e3 * run.seconds(one * 1e-3))
-            lines.append(row([card, f"`{name}`", f"{one:.3g}", f"{two:.3g}", f"{one / two:.2f}", f"{predicted:.2f}"]))
+            cells = []
+            for gpus in counts:
+                # Of the sitting that was the fastest on so many, both.
+                pairs = [(time, key[1]) for key, time in times.items() if key[0] == name and key[2] == gpus and (name, key[1], 1) in times]
+                if not pairs:
+                    cells += ["-"] * 4
+                    continue
+                time, sitting = min(pairs)
+                one = times[name, sitting, 1]
+                predicted = one / (1e3 * run.seconds(one * 1e-3, gpus))
+                cells += [f"{one:.3g}", f"{time:.3g}", f"{one / time:.2f}", f"{predicted:.2f}"]
+            if set(cells) != {"-"}:
+                lines.append(row([card, f"`{name}`"] + cells))
     return "\n".join(lines) + "\n"
 
 

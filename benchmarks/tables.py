@@ -69,7 +69,7 @@ TABLES = [
     ),
     (
         "The Poisson solver",
-        ["poisson_solver"],
+        ["poisson_solver", "poisson_solver_512"],
         [
             ("PPCG, ms an iteration", "ppcg_ms/iteration"),
             ("% of ceiling", "ppcg_%ceiling"),

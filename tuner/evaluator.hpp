@@ -43,6 +43,9 @@ class Evaluator {
     virtual void begin(const Problem& problem, std::uint64_t seed, double most_seconds) = 0;
     /// `candidate` is to be evaluated soon, after those prepared before it: compile it ahead.
     virtual void prepare(const Candidate& candidate) = 0;
+    /// Configurations that may become candidates, in the order of their worth: compile them ahead
+    /// when nothing else is to be compiled.
+    virtual void foresee(std::span<const Config> /*configs*/) {}
     /// Evaluates the candidate prepared longest ago. It may be dropped early when it is clearly
     /// slower than `incumbent` seconds a step (0: never). Nothing when `stop` said so before it was
     /// finished; it is still prepared then.

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "generator/error.hpp"
+#include "generator/random_words.hpp"
 #include "runtime/kernel_hash.hpp"
 #include "runtime/processors.hpp"
 #include "tuner/disturbance.hpp"
@@ -256,8 +258,28 @@ class Run {
     void prepare(const Asked& asked) {
         if (!begun_) evaluator_.set_objective(objective_);
         if (!begun_) evaluator_.begin(problem_, *description_.seed, most_sampling_seconds());
-        begun_ = true;
         evaluator_.prepare(asked.candidate);
+        if (!std::exchange(begun_, true)) foresee();
+    }
+
+    /// Kernels for processors take most of their tunables as arguments: where some members show
+    /// that the space has few texts, all of these are worth compiling.
+    void foresee() {
+        constexpr std::uint64_t looked_at = 128;
+        constexpr std::size_t most_texts = 64;
+        if (device_.limits.target != Target::cpu) return;
+        const std::vector<std::int64_t> all = space_.members();
+        const auto only = scope().only;
+        std::set<std::string> texts;
+        std::vector<Config> members;
+        for (std::uint64_t number = 0; number < looked_at; ++number) {
+            Config config = space_.at(all[mixed(*description_.seed + number) % all.size()]);
+            if (only && !only(config)) continue;
+            const KernelSource source = family_.kernel(problem_, config, device_.limits);
+            if (texts.insert(kernel_hash(source.text)).second) members.push_back(std::move(config));
+            if (texts.size() > most_texts) return;
+        }
+        evaluator_.foresee(members);
     }
 
     /// The budget is spent; what is not yet reported is dropped.

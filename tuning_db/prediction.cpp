@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "generator/error.hpp"
+#include "generator/form.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -180,6 +181,25 @@ Config filling_a_warp(const SearchSpace& space, Config member, std::int64_t neig
     return best;
 }
 
+// Blocks of a member that a multiprocessor has at once; 0 where that is not known.
+std::int64_t blocks_of(const SearchSpace& space, const Config& config, const Limits& limits) {
+    const FormSpace* const form = space.in_product(config) ? space.form_of(config) : nullptr;
+    return form != nullptr && form->resources && limits.target == Target::cuda ? resident_blocks(form->resources(config), limits) : 0;
+}
+
+// A member whose threads leave registers for a second block, where a multiprocessor has room for one
+// and the neighbour's has not: there a thread may take what it likes, and here that would leave half
+// of the warps out.
+Config leaving_registers(const SearchSpace& space, const Config& member, std::int64_t neighbours_blocks, const Limits& limits) {
+    constexpr const char* tunable = "min_blocks";
+    if (neighbours_blocks != 1 || integer_or(member, tunable, 0) != 1 || blocks_of(space, member, limits) < 2) return member;
+    std::vector<Assignment> changed = member.assignments();
+    for (Assignment& assignment : changed)
+        if (assignment.name == tunable) assignment.value = std::int64_t{2};
+    Config config(std::move(changed));
+    return space.check(config) ? member : config;
+}
+
 // What a record proposes `here`. Nothing where its form does not exist here: of 71 such proposals
 // that were measured, made of another form, the geometric mean had 0.61 times the tuned rate, of
 // 518 others 0.81.
@@ -204,7 +224,9 @@ std::optional<Config> proposal(const SearchSpace& here, const Record& record, co
         if (untuned != nullptr && ours != nullptr && own.value == *untuned) own.value = *ours;
     }
     auto member = nearest_member(here, Config(std::move(assignments)));
-    if (member) member = filling_a_warp(here, std::move(*member), threads_of(there, complete));
+    if (!member) return member;
+    member = filling_a_warp(here, std::move(*member), threads_of(there, complete));
+    member = leaving_registers(here, *member, blocks_of(there, complete, limits), limits);
     return member;
 }
 

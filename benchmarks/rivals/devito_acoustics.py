@@ -12,8 +12,8 @@ steps; both run for as many steps, on all threads that OMP_NUM_THREADS allows, o
     python3 benchmarks/rivals/devito_acoustics.py --rival-only --order 4 --turn lock & ... --order 8 --turn lock & wait
 
 sets operators up side by side and measures one after the other: whoever holds the file's lock measures. With
---beside build/release/bin/hone the untuned kernel of that command takes turns with Devito, as a process of its own each time:
-its clock is that of `hone tune --evaluations 1`, and what the multiply-adds of that process reached stands beside the ratio,
+--beside build/release/bin/hone the kernels of that command take turns with Devito, untuned or after --tune SECONDS, as a process
+of its own each time: its clock is that of `hone tune`, and what the multiply-adds of that process reached stands beside the ratio,
 because a host that runs two virtual processors on one core shows there.
 """
 
@@ -97,18 +97,40 @@ def hone_step(session, problem: str):
     return passes, f"{kernel.configuration} ({kernel.grade})"
 
 
-def command_step(hone: str, problem: str, folder: str):
-    """Seconds of a step by the command's own clock, and the multiply-adds that its process reached, in f32."""
-    command = [hone, "tune", *problem.split(), "--device", "cpu", "--evaluations", "1", "--samples", "12", "--no-prior", "--db", folder, "--json"]
-    document = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout)
-    return document["results"][0]["record"]["step_seconds"]["median"], document["ceilings"]["fma_f32"]
+class Command:
+    """A problem's kernel by the hone command, as a process of its own each time: untuned, or tuned for so many seconds first."""
+
+    def __init__(self, hone: str, problem: str, folder: str, tune: float):
+        self.command = [hone, "tune", *problem.split(), "--device", "cpu", "--no-prior", "--db", folder, "--json"]
+        self.choice = ["--evaluations", "1"]
+        if tune:
+            record = self.run(["--budget", f"{tune}s"])["results"][0]["record"]
+            self.choice = ["--evaluations", "2", "--only", ",".join(f"{name}={value}" for name, value in record["configuration"].items())]
+
+    def run(self, choice: list) -> dict:
+        return json.loads(subprocess.run([*self.command, *choice], capture_output=True, text=True, check=True, timeout=90).stdout)
+
+    def rates(self):
+        """Points and time steps a second by the command's own clock, and the multiply-adds that its process reached, in f32."""
+        document = self.run([*self.choice, "--samples", "12"])
+        record = document["results"][0]["record"]
+        return record["counts"]["updates"] / record["step_seconds"]["median"], document["ceilings"]["fma_f32"]
 
 
-def beside(hone: str, run, problem: str, steps: int, rounds: int) -> list:
-    """Devito's and the command's seconds of a step, and the command's multiply-adds, of each round."""
+def beside(hone: str, run, problems: list, tune: float, points: int, steps: int, rounds: int) -> None:
+    """Prints Devito's and the command's rates of each round, and the command's multiply-adds."""
     with tempfile.TemporaryDirectory() as folder:
-        command_step(hone, problem, folder)  # compiles it
-        return [(run(steps) / steps, *command_step(hone, problem, folder)) for _ in range(rounds)]
+        commands = {problem: Command(hone, problem, folder, tune) for problem in problems}
+        for command in commands.values():
+            command.rates()  # compiles it
+        for _ in range(rounds):
+            for problem, command in commands.items():
+                theirs = points * steps / run(steps)
+                ours, rate = command.rates()
+                print(f"{problem}: Devito {theirs / 1e9:.2f}, hone {ours / 1e9:.2f} G points/s, {ours / theirs:.2f} times Devito; "
+                      f"multiply-adds at {rate / 1e9:.0f} GFLOP/s", flush=True)
+        for problem, command in commands.items():
+            print(f"{problem}: {' '.join(command.choice)}", flush=True)
 
 
 def main() -> None:
@@ -151,10 +173,8 @@ def main() -> None:
                     fcntl.flock(turn, fcntl.LOCK_EX)
                 if options.beside:
                     sides = " ".join(f"n{axis}={options.cells}" for axis in "xyz"[: options.dimension])
-                    problem = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} update={options.update} precision=f32 {sides}"
-                    for theirs, ours, rate in beside(options.beside, steps, problem, options.steps, options.rounds):
-                        print(f"{options.dimension}D {options.cells} order {order:2}: Devito {points / theirs / 1e9:.2f}, hone {points / ours / 1e9:.2f} "
-                              f"G points/s, {theirs / ours:.2f} times Devito; multiply-adds at {rate / 1e9:.0f} GFLOP/s", flush=True)
+                    kernel = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} update={options.update} precision=f32 {sides}"
+                    beside(options.beside, steps, [f"{kernel} levels={levels}" for levels in options.levels], options.tune, points, options.steps, options.rounds)
                 for _ in range(5):
                     for name, (run, levels, _) in contenders.items():
                         times[name].append(run(options.steps) / (options.steps // levels * levels))

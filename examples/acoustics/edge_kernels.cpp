@@ -17,14 +17,23 @@ constexpr int values_of_item = 8;
 // words.
 constexpr const char* body = R"cpp(
     // Item after item of each plan: values beyond both ends of an axis. `low` and `high` say how they continue there: 1 even, -1 odd, 0 not at all.
-    // A plan of depth 0 has receivers, which hear a step. Along the fastest axis an item is a value, else some of a line, which share its place.
-    KERNEL mirror(real*, const long long* plans, real*, int first, int last, int step) {
+    // A plan of depth 0 has receivers, which hear a step. The source adds its amount of it before the one item that reads its word does, which may be
+    // one of depth -1 that does nothing else. Along the fastest axis an item is a value, else some of a line, which share its place.
+    KERNEL mirror(real* source, const long long* plans, real* amounts, int first, int last, int step) {
         enum { field, items, cells, stride, across, across_stride, lines, others_stride, depth, low, high, on_faces, plan_words };
         enum { places = cells, traces = stride };
+        const auto load = [=](real* word) {
+            if (word == source) *word += amounts[step];
+            return *word;
+        };
         FOR_ITEMS(item) {
             const long long* plan = plans;
             int i = item;
             for (; i >= (int)plan[items]; plan += plan_words) i -= (int)plan[items];
+            if (plan[depth] < 0) {
+                if (step >= 0) load(source);
+                continue;
+            }
             if (plan[depth] == 0) {
                 if (step >= 0) ((real*)plan[traces])[step * plan[items] + i] = ((const real*)plan[field])[((const long long*)plan[places])[i]];
                 continue;
@@ -42,8 +51,8 @@ constexpr const char* body = R"cpp(
                 if (k >= end || k >= d) break;
                 below[v] = above[v] = 0;
                 if (face != 0 && k == 0) continue;
-                if (low_sign != 0) below[v] = (real)low_sign * at[k * s];
-                if (high_sign != 0) above[v] = (real)high_sign * at[(n - k - 1 + face) * s];
+                if (low_sign != 0) below[v] = (real)low_sign * load(at + k * s);
+                if (high_sign != 0) above[v] = (real)high_sign * load(at + (n - k - 1 + face) * s);
             }
             for (int v = 0; v < values; ++v) {
                 const int k = begin + v;
@@ -95,7 +104,7 @@ void EdgeKernels::launch(int entry, void* field, const void* places, void* words
     module_->launch(entry, item_blocks(items), {item_threads, 1, 1}, 0, stream, arguments.data());
 }
 
-EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers) {
+EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers, bool adds_apart) {
     std::vector<std::int64_t> words;  // as the kernel has them
     const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(pointer)); };
     std::int64_t items = 0;
@@ -111,6 +120,7 @@ EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mi
         words.insert(words.end(), {address(receivers.field), receivers.count, address(receivers.places), address(receivers.traces)});
         words.resize(words.size() + 8);  // the rest of a plan, 0
     }
+    if (adds_apart) words.insert(words.end(), {0, 1, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0}), ++items;
     if (items > std::numeric_limits<int>::max()) throw Error("walls", fmt::format("{} values beyond them", items), "use a smaller grid");
     if (items == 0) return {};
     Mirrors result{DeviceArray(backend, std::ssize(words) * static_cast<std::int64_t>(sizeof(std::int64_t))), static_cast<int>(items)};
@@ -119,8 +129,8 @@ EdgeKernels::Mirrors EdgeKernels::mirrors(Backend& backend, const std::vector<Mi
     return result;
 }
 
-void EdgeKernels::mirror(const Mirrors& of, int step) const {
-    if (of.items > 0) launch(mirror_, nullptr, of.plans.data(), nullptr, of.items, {step});
+void EdgeKernels::mirror(const Mirrors& of, int step, const Source& source) const {
+    if (of.items > 0) launch(mirror_, source.word, of.plans.data(), source.amounts, of.items, {step});
 }
 
 void EdgeKernels::inject(void* field, const void* places, const void* amounts, int step, Stream stream) const {

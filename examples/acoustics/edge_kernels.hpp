@@ -37,15 +37,22 @@ class EdgeKernels {
         void* traces = nullptr;
         int count = 0;
     };
+    /// A word to which a step's amount is added.
+    struct Source {
+        void *word = nullptr, *amounts = nullptr;  ///< null: there is none
+    };
     /// Several mirrored fields, on the device, and receivers: no one may read what another one
     /// writes.
     struct Mirrors {
         DeviceArray plans;
         int items = 0;
     };
-    static Mirrors mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers);
-    /// All in one launch, a value beyond a wall to a thread; receivers hear a step's from 0 on.
-    void mirror(const Mirrors& of, int step = -1) const;
+    /// `adds_apart`: no mirror reads the source's word.
+    static Mirrors mirrors(Backend& backend, const std::vector<Mirror>& all, const Receivers& receivers, bool adds_apart = false);
+    /// All in one launch, a value beyond a wall to a thread; receivers hear a step's, none where it
+    /// is -1. The source adds its amount of it first; at most one mirror may read its word, once,
+    /// and no receiver.
+    void mirror(const Mirrors& of, int step, const Source& source) const;
 
     /// field[place] += amounts[step], on the device.
     void inject(void* field, const void* places, const void* amounts, int step, Stream stream = {}) const;

@@ -152,9 +152,12 @@ int WaveGrid::layer_of(const Cell& cell) const {
     return cell[index(model_.depth_axis())] + layer(settings_, model_.depth_axis(), 0);
 }
 
+int WaveGrid::cell_along(int axis, const Cell& cell) const {
+    return cell[index(axis)] + layer(settings_, axis, 0) - offset(axis);
+}
+
 std::int64_t WaveGrid::place(const Cell& cell) const {
-    const auto at = [&](int axis) { return cell[index(axis)] + layer(settings_, axis, 0) - offset(axis); };
-    return grid_.position(at(0), at(1), at(2));
+    return grid_.position(cell_along(0, cell), cell_along(1, cell), cell_along(2, cell));
 }
 
 // Layers have the values of the model's nearest cell.

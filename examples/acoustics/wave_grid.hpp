@@ -54,6 +54,8 @@ class WaveGrid {
     int layer_of(const Cell& cell) const;
     /// The word of a cell of the model that lies in these layers.
     std::int64_t place(const Cell& cell) const;
+    /// Its number along an axis, as the arrays count.
+    int cell_along(int axis, const Cell& cell) const;
     /// kappa dt / h, a word for every one of an array.
     std::vector<float> kappa() const;
     /// dt / (h rho) at the left faces along an axis, with what lies beyond walls; 0 beyond

@@ -95,6 +95,7 @@ struct WaveSolver::State {
         int step;
     };
     std::optional<Unheard> unheard;  // a step that is done, and not yet written down
+    bool adds_at_walls = false;      // what the source adds to it the launch at the walls adds, too
     int since_exchange = 0;          // single steps
 
     State(Communicator* of_ranks, Backend& on, KernelLibrary& library, Model of, const WaveSettings& with, Survey what, int most_steps)
@@ -196,6 +197,7 @@ struct WaveSolver::State {
         for (int step = 0; step <= steps; ++step)
             amounts.push_back(static_cast<float>(dt * speed * speed / volume * survey.ricker.integral((step + 0.5) * dt)));
         upload("source", amounts);
+        adds_at_walls = may_add_at_walls();
         allocate("traces", std::max<std::int64_t>(std::ssize(places) * steps, 1));
     }
 
@@ -279,19 +281,45 @@ struct WaveSolver::State {
                 if (which != Mirrored::pressure) add_velocities(together, set, axis);
                 if (passes() || axis + 1 == model.dimension)
                     launches.push_back(EdgeKernels::mirrors(backend, std::exchange(together, {}),
-                                                            axis == 0 || !passes() ? receivers(set, which) : EdgeKernels::Receivers{}));
+                                                            axis == 0 || !passes() ? receivers(set, which) : EdgeKernels::Receivers{},
+                                                            adds_at_walls && mirrors_of_source() == 0));
             }
         }
         int step = -1;
         if (which != Mirrored::velocities && unheard && unheard->set == set) step = std::exchange(unheard, {})->step;
         hear();
-        for (const EdgeKernels::Mirrors& launch : launches) edges.mirror(launch, step);
+        EdgeKernels::Source source;
+        if (adds_at_walls && step >= 0)
+            source = {static_cast<char*>(data("p" + set)) + grid.place(survey.source) * bytes_per_word(precision), data("source")};
+        for (const EdgeKernels::Mirrors& launch : launches) edges.mirror(launch, step, source);
     }
     void mirror_all(const std::string& set) { mirror(set, is_step() ? Mirrored::all : Mirrored::pressure); }
+
+    // How many values beyond walls are those of the source's cell.
+    int mirrors_of_source() const {
+        int count = 0;
+        const std::int64_t depth = grid.grid().reach();
+        for (int axis = 0; axis < model.dimension; ++axis) {
+            const int cell = grid.cell_along(axis, survey.source);
+            count += grid.has_wall(axis, 0) && cell < depth ? 1 : 0;
+            count += grid.has_wall(axis, 1) && cell >= grid.cells(axis) - depth ? 1 : 0;
+        }
+        return count;
+    }
+    // Whether that launch may add what the source does: at most one thread of it reads the cell,
+    // and it does not travel before.
+    bool may_add_at_walls() const {
+        if (!is_step() || passes() || settings.exchange_every > 1) return false;
+        const Slab::Parts parts = slab.parts(std::int64_t{layers_read(settings)} * edge_depth);
+        if (!parts.interior || source_layer < parts.interior->first || source_layer >= parts.interior->last) return false;
+        return mirrors_of_source() <= 1 && std::none_of(own_receivers.begin(), own_receivers.end(),
+                                                        [&](std::size_t receiver) { return survey.receivers[receiver] == survey.source; });
+    }
 
     // What the source adds to the pressures of a step that computed these layers, its own among
     // them or not.
     void add_source(const std::string& set, std::int64_t first, std::int64_t last, Stream stream) const {
+        if (adds_at_walls) return;
         if (done < steps && source_layer >= first && source_layer < last)
             edges.inject(data("p" + set), source_place.data(), data("source"), done, stream);
     }
@@ -299,8 +327,8 @@ struct WaveSolver::State {
         if (which == Mirrored::velocities) return {};
         return {data("p" + set), receiver_places.data(), data("traces"), static_cast<int>(own_receivers.size())};
     }
-    // Ends a step. What the receivers hear of it the next launch at the walls writes down, or who
-    // asks.
+    // Ends a step. What the receivers hear of it the next launch at the walls writes down, or the
+    // end of all steps.
     void finish_step(const std::string& set) {
         hear();
         if (done < steps) unheard = Unheard{set, done};
@@ -308,6 +336,7 @@ struct WaveSolver::State {
     }
     void hear() {
         if (!unheard) return;
+        if (adds_at_walls) edges.inject(data("p" + unheard->set), source_place.data(), data("source"), unheard->step);
         const auto [field, places, traces, count] = receivers(unheard->set, Mirrored::all);
         edges.record(data("p" + unheard->set), places, traces, count, unheard->step);
         unheard.reset();
@@ -528,6 +557,8 @@ void WaveSolver::begin_anew() {
     s.now = "0", s.done = 0, s.since_exchange = 0;
     s.unheard.reset();
     s.edge_depth = s.ranks.exchange_settings().depth;
+    s.walls.clear();
+    s.adds_at_walls = s.may_add_at_walls();
     if (s.slab.is_cut()) s.prepare_exchange();
 }
 
@@ -538,6 +569,7 @@ void WaveSolver::advance(int steps) {
         left -= pass ? s.settings.levels : 1;
         pass ? s.pass() : s.step();
     }
+    s.hear();
 }
 
 double WaveSolver::advance_measuring_energy() {
@@ -594,8 +626,7 @@ std::vector<float> WaveSolver::pressure() const {
 }
 
 std::vector<std::vector<float>> WaveSolver::recording() const {
-    State& s = *state_;
-    s.hear();
+    const State& s = *state_;
     const HostArray traces = s.download("traces");
     const std::size_t count = s.own_receivers.size();
     const auto steps = static_cast<std::size_t>(std::min(s.done, s.steps));

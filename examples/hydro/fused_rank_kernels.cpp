@@ -1,5 +1,8 @@
 #include "examples/hydro/fused_rank_kernels.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <utility>
 
@@ -70,6 +73,31 @@ constexpr const char* kernels = R"cpp(
         }
     };
 
+    // As RankSums, of rows of 32: what a block has it keeps until all has been found, and then stores as many side by side as lie so. One by one they
+    // would be a message each.
+    struct RankDots : RankSums {
+        static constexpr int of_pass = teams * chunk_rows / dot_rows, words = passes * of_pass;
+        static constexpr bool keeps = components * words * sizeof(double) <= 40960 && !DIRECT_DOTS;  // of the 48 KB that a block may have so
+        double* here;
+        int own_rows;
+
+        DEVICE int chunk_of(int word) const { return (word / of_pass * (int)gridDim.x + (int)blockIdx.x) * of_pass + word % of_pass; }
+        DEVICE void put(int c, int chunks, int chunk, double sum) const {
+            if (!keeps) return RankSums::put(c, chunks, chunk, sum);
+            here[c * words + chunk / (of_pass * (int)gridDim.x) * of_pass + chunk % of_pass] = sum;
+        }
+        template <typename Meanwhile>
+        DEVICE void meet(Meanwhile meanwhile) const {
+            if (keeps) {
+                __syncthreads();
+                const int chunks = (rows + dot_rows - 1) / dot_rows, own_chunks = (own_rows + dot_rows - 1) / dot_rows;
+                for (int n = threadIdx.x; n < components * words; n += blockDim.x)
+                    if (const int chunk = chunk_of(n % words); chunk < own_chunks) RankSums::put(n / words, chunks, chunk, here[n]);
+            }
+            RankSums::meet(meanwhile);
+        }
+    };
+
     struct Border {
         int row, rank, place, stride;
     };
@@ -79,10 +107,11 @@ constexpr const char* kernels = R"cpp(
                                   const int* shares, const int* border_starts, const Border* border, int elements, int stride, int first, int last,
                                   int whole_rows, int dots_place, int squares_place, int flags_place, int ranks_count, int rank, int epoch) {
         __shared__ Scalars all[components];
+        __shared__ double dots_here[RankDots::keeps ? components * RankDots::words : 1];
         const Ranks ranks{boxes, ranks_count, rank, flags_place, epoch};
         double* const p = box;
-        const RankSums dots{box + dots_place, whole_rows, ranks, at_dots, dots_place, chunk_rows / dot_rows, shares},
-            squares{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares};
+        const RankDots dots{{box + dots_place, whole_rows, ranks, at_dots, dots_place, chunk_rows / dot_rows, shares}, dots_here, last - first};
+        const RankSums squares{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares};
         // The next direction of rows that others have copies of, ahead of all others: it travels meanwhile.
         const auto send_border = [&] {
             for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {
@@ -98,6 +127,7 @@ constexpr const char* kernels = R"cpp(
         iterate_behind(Corners{corner_starts, corners, element_sums, elements}, q, held, w, x, r, p, scalars, dots, squares, groups, last - first,
                        stride, all, send_border);
         if (blockIdx.x == 0) await(ranks, at_border);
+        STAMP(10) SAVE_STAMPS
     }
 )cpp";
 
@@ -148,7 +178,10 @@ FusedRankKernels::Places FusedRankKernels::places(int components, int stride, st
 
 KernelSource FusedRankKernels::source(const Limits& limits, const Part& part, const KernelSource& product) {
     const bool alone = part.whole_rows <= FusedMassKernels::usual_few_rows;
-    KernelSource source = FusedMassKernels::source_of(limits, part.components, part.own, &product, alone, kernels, "iterate_on_ranks");
+    KernelSource source = FusedMassKernels::source_of(
+        limits, part.components, part.own, &product, alone,
+        (std::getenv("HONE_HYDRO_DIRECT") != nullptr ? "#define DIRECT_DOTS true\n" : "#define DIRECT_DOTS false\n") + std::string(kernels),
+        "iterate_on_ranks");
     for (const char* name : {"q", "held"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"w", "x", "r", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     for (const char* name : {"corner_starts", "corners", "element_sums"}) source.arrays.push_back({name, Access::in, 0, "", ""});
@@ -166,7 +199,8 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Part& part, const Pla
 
 FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const KernelSource& source, const Part& part, const Places& places,
                                    Memory memory, const FusedMassKernels::Product& product, const KernelSource& of_product)
-    : own_rows_(part.own),
+    : backend_(&backend),
+      own_rows_(part.own),
       stride_(part.stride),
       rank_(part.rank),
       ranks_(part.ranks),
@@ -176,7 +210,7 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const
       own_(source.step.front()),
       module_(backend.load(compiled_mass_kernels(backend, source))),
       product_(backend, of_product, product.matrix),
-      groups_(backend, FusedMassKernels::group_words(part.components) * static_cast<std::int64_t>(sizeof(double))),
+      groups_(backend, (FusedMassKernels::group_words(part.components) + 256 * 12) * static_cast<std::int64_t>(sizeof(double))),
       shares_(uploaded(backend, part.shares)) {
     // Dealt to the blocks that have the rows: they change a row when they have sent it.
     std::vector<std::vector<Border>> of_block(static_cast<std::size_t>(own_.grid[0]));
@@ -200,6 +234,25 @@ void FusedRankKernels::iterate(const Arrays& arrays, bool cooperative, Stream st
                        {product_.elements(), stride_, 0, own_rows_, whole_rows_, static_cast<int>(places_.dots), static_cast<int>(places_.squares),
                         static_cast<int>(places_.flags), ranks_, rank_, ++epoch_},
                        stream, cooperative);
+    if (std::getenv("HONE_STAMPS") != nullptr && (epoch_ == 300 || epoch_ == 301)) print_stamps();
+}
+
+void FusedRankKernels::print_stamps() const {
+    std::vector<long long> words(static_cast<std::size_t>(groups_.bytes()) / 8);
+    backend_->synchronise();
+    backend_->copy(words.data(), groups_.data(), groups_.bytes());
+    backend_->synchronise();
+    const std::size_t begin = words.size() - 256 * 12;
+    for (std::size_t n = 1; n <= 10; ++n) {
+        double sum = 0, least = 1e30, most = 0, late = 0, early = 1e30;
+        for (std::int64_t block = 0; block < own_.grid[0]; ++block) {
+            const long long* const of = words.data() + begin + static_cast<std::size_t>(block) * 12;
+            const auto cycles = static_cast<double>(of[n] - of[n - 1]), all = static_cast<double>(of[n] - of[0]);
+            sum += cycles, least = std::min(least, cycles), most = std::max(most, cycles), late = std::max(late, all), early = std::min(early, all);
+        }
+        std::fprintf(stderr, "stamps rank %d epoch %d phase %zu mean %.0f least %.0f most %.0f; since the begin %.0f to %.0f\n", rank_, epoch_, n,
+                     sum / static_cast<double>(own_.grid[0]), least, most, early, late);
+    }
 }
 
 }  // namespace hone::examples::hydro

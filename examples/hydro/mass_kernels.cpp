@@ -274,7 +274,7 @@ constexpr const char* mass_body = R"cpp(
         const int rows = last - first;
         double step[components], share[components];
         for (int c = 0; c < components; ++c) step[c] = scalars[c * words + alpha], share[c] = scalars[c * words + beta];
-        FOR_ITEMS(row) {
+        FOR_LANES(row) {
             const double inverse = q[row];
             double found[components], along[components], residual[components];
             for (int c = 0; c < components; ++c) {

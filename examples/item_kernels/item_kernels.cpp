@@ -8,11 +8,13 @@ namespace {
 constexpr const char* cuda_head = R"cpp(
 #define KERNEL extern "C" __global__ void
 #define FOR_ITEMS(i) for (long long i = first + blockIdx.x * (long long)blockDim.x + threadIdx.x; i < last; i += gridDim.x * (long long)blockDim.x)
+#define FOR_LANES FOR_ITEMS
 )cpp";
 
 constexpr const char* cpu_head = R"cpp(
 #define KERNEL extern "C" void
 #define FOR_ITEMS(i) _Pragma("omp parallel for if (last - first > 4096)") for (int i = first; i < last; ++i)
+#define FOR_LANES(i) _Pragma("omp parallel for simd if (parallel : last - first > 4096)") for (int i = first; i < last; ++i)
 )cpp";
 
 }  // namespace

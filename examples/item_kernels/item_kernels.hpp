@@ -14,6 +14,9 @@ namespace hone::examples {
 ///         FOR_ITEMS(i) field[i] = 2 * field[i];
 ///     }
 ///
+/// FOR_LANES in its place says that no item reads what another one writes, which compilers can't
+/// know of arrays given by pointers: a processor then takes a vector of items at a time.
+///
 /// `title` becomes the comment at its top, `real` is the type of the precision.
 std::string item_kernels(std::string_view title, Target target, Precision precision, std::string_view kernels);
 

@@ -19,6 +19,7 @@
 #include <hone/runtime/library.hpp>
 #include <hone/runtime/session/session.hpp>
 #include <hone/runtime/uploader.hpp>
+#include <hone/tuner/online/early_worker.hpp>
 #include <hone/tuner/online/tuner.hpp>
 #include <hone/tuner/worker/worker.hpp>
 #include <hone/tuner/worker/worker_program.hpp>

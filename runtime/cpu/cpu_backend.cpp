@@ -85,7 +85,7 @@ class CpuBackend : public Backend {
             const std::string key = "loaded object " + sha256(code.binary);
             if (!cache_->read(key) && !cache_->write(key, code.binary))
                 throw FullDiskError("cache folder " + cache_->folder().string(), fmt::format("it does not take {} bytes", code.binary.size()),
-                                    "make room, or set HONE_CACHE to another folder");
+                                    "make room or let this user write there, or set HONE_CACHE to another folder");
             object = HostObject(cache_->path(key).string(), reason);
         }
         if (!object) throw Error("loading a compiled kernel", reason, "set HONE_CACHE to a folder on a file system that allows execution");

@@ -14,7 +14,7 @@ namespace hone::inline v0_1 {
 std::string device_of_rank(const std::string& names, const Communicator& ranks);
 
 /// How many of these devices are for threads of this process: a host's processes share a list that
-/// is longer than they are many, each the next ones (then device_of_rank gives each thread its own);
+/// is longer than they are many, the next ones to each (device_of_rank gives each thread its own);
 /// else one.
 int devices_of_process(const std::string& names, const Communicator& processes);
 

@@ -365,7 +365,8 @@ struct Rows {
     }
 
     // What one thread of another warp does: it says which rows are finished, and waits until everybody can see them.
-    // That takes longer than a step, so nobody waits for it, and next time it says of all that was finished meanwhile.
+    // That takes as long as a step or longer, so nobody waits for it, and next time it tells of all that was finished
+    // meanwhile.
     __device__ __forceinline__ void publish_all(const Turn& turn, int warps_of_plane) const {
         for (int said = 0; said < steps();) {
             int finished = steps();

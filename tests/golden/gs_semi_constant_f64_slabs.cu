@@ -334,13 +334,16 @@ struct Rows {
     }
 
     // What one thread of the copying warp does: it fills all stages in turn. Warps have written what a stage gave
-    // before they are done with it.
+    // before they are done with it. It tells other blocks now and then, as it waits as long as a step until all of them
+    // could see what is written.
     __device__ __forceinline__ void copy_all(bool followed) {
+        constexpr int between = 4;  // steps from telling to telling
         for (int number = 0; number < steps() + (followed ? own_stages : 0); ++number) {
             const int emptied = number - own_stages;
             if (emptied >= 0) wait_for_arrivals(read + emptied % own_stages, emptied / own_stages % 2);
             if (number < steps()) fill(number);
-            if (emptied >= 0 && followed) turn.finished_row(min(1 + 2 * emptied, ny));
+            const bool tells = emptied % between == between - 1 || emptied + 1 == steps();
+            if (followed && tells) turn.finished_row(min(1 + 2 * emptied, ny));
         }
     }
 

@@ -145,6 +145,23 @@ struct Update {
         }
 };
 
+__device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
+    return wide(ny) * ((nx + group_columns - 1) / group_columns);
+}
+
+__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny) {
+    return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
+}
+
+__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last) {
+    return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
+}
+
+// How many blocks of sum_groups are finished in this step: behind the sums of all blocks.
+__device__ __forceinline__ unsigned* blocks_finished(real* block_sums, int nx, int ny, int nz) {
+    return reinterpret_cast<unsigned*>(block_sums + sums * blocks_in_range(nx, ny, 0, nz));
+}
+
 // The planes [first, last). A thread has `words` neighbouring cells in each of `rows` rows and goes up the block's
 // `z_block` planes. Threads beyond the grid go along, for their neighbours and for the sums; they repeat the loads that
 // the boundary names.
@@ -159,6 +176,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
+    if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y == 0)
+        *blocks_finished(block_sums, nx, ny, nz) = 0;
     const Arrays a{p, cx, cy, cz, diagonal, w, dot, nx, ny, nz, pitch};
     const wide plane = wide(ny) * pitch;
     const int i = (blockIdx.x * block_x + threadIdx.x) * words, j = (blockIdx.y * block_y + threadIdx.y) * rows;
@@ -168,7 +187,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
 
     const bool whole = inside >= words && j + rows <= ny;  // all of the thread's cells lie in it
     // Row `row` of the thread's own, or the one before or behind them, in plane k; both may lie one beyond the grid.
-    const auto from_plane_to = [&](int k, int l) { return wide(source(l, nz) - source(k, nz)) * plane; };
+    const wide around = source(nz, nz) - (nz - 1);  // planes from the last one to what is above it
+    // from plane k to what is above it
+    const auto plane_step = [&](int k) { return (unsigned(k) < unsigned(nz - 1) ? 1 : around) * plane; };
     const auto row_start = [&](int row) { return unsigned(source(j + row, ny)) * pitch; };
     const auto load_row =
         [&](const Arrays& of_plane, int row) { return load_cells(of_plane, row_start(row) + i_read); };
@@ -180,8 +201,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     const auto cells_of =
         [&](const Arrays& of_plane, int row, int k) { return to_cells(load_row(of_plane, row), row, k); };
     // The planes `begin`, and the ones above and below; they go up with the march.
-    Arrays at_k = moved(a, begin * plane), at_above = moved(at_k, from_plane_to(begin, begin + 1)),
-        at_below = moved(at_k, from_plane_to(begin, begin - 1));
+    Arrays at_k = moved(a, begin * plane), at_above = moved(at_k, plane_step(begin));
+    Arrays at_below = moved(a, source(begin - 1, nz) * plane);
     // Of the two words beside a warp's part of a row the first thread loads the one before, all others the one behind:
     // a plane early.
     const bool starts = threadIdx.x % segment == 0, ends = threadIdx.x % segment == segment - 1 || inside <= words;
@@ -198,9 +219,10 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     Cells here[rows], above[rows];
     real edge[rows];
     #pragma unroll
-    for (int row = 0; row < rows; ++row)
-        below[row] = cells_of(at_below, row, begin - 1).v, here[row] = cells_of(at_k, row, begin),
-            edge[row] = edge_value(load_edge(at_k, row));
+    for (int row = 0; row < rows; ++row) {
+        below[row] = cells_of(at_below, row, begin - 1).v, here[row] = cells_of(at_k, row, begin);
+        edge[row] = edge_value(load_edge(at_k, row));
+    }
     for (int k = begin; k < end; ++k) {
         Loaded<real> next_edge[rows];
         #pragma unroll
@@ -243,12 +265,13 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
             for (int row = 0; row < rows; ++row)
                 if (j + row < ny) update[row].store(at_k, row_start(row) + i, inside);
         }
-        if ((k - first) % chunk == chunk - 1 || k + 1 == end) {
+        if (unsigned(k - first) % chunk == chunk - 1 || k + 1 == end) {
             const wide groups_of_row = (nx + group_columns - 1) / group_columns;
             const wide groups = (last - first + chunk - 1) / chunk * (ny * groups_of_row);
             #pragma unroll
             for (int row = 0; row < rows; ++row) {
-                const wide group = (wide((k - first) / chunk) * ny + j + row) * groups_of_row + i / group_columns;
+                const wide group = (wide(unsigned(k - first) / chunk) * ny + j + row) * groups_of_row
+                    + i / group_columns;
                 #pragma unroll
                 for (int s = 0; s < sums; ++s) {
                     #pragma unroll
@@ -271,20 +294,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         #pragma unroll
         for (int row = 0; row < rows; ++row)
             below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
-        at_k = moved(at_k, plane), at_above = moved(at_above, from_plane_to(k + 1, k + 2));
+        at_k = moved(at_k, plane);
+        at_above = moved(at_above, plane_step(k + 1));
     }
-}
-
-__device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
-    return wide(ny) * ((nx + group_columns - 1) / group_columns);
-}
-
-__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny) {
-    return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
-}
-
-__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last) {
-    return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
 }
 
 // Sum over the threads of a block, in pairs of neighbours; every thread gets it.
@@ -300,7 +312,8 @@ __device__ __forceinline__ double sum_of_block(double value) {
 }
 
 // The sums of blocks, each of groups of one chunk: in double precision, the same whatever the configuration, and
-// whatever the chunks beside.
+// whatever the chunks beside. The block that ends last has those of all blocks, per cell of the grid, and what follows
+// from them.
 extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
     const real* __restrict__ p,
     const real* __restrict__ cx,
@@ -317,32 +330,29 @@ extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
         left = groups_of_chunk(nx, ny) - in_chunk;
     const wide begin = blockIdx.x / blocks_of_chunk(nx, ny) * groups_of_chunk(nx, ny) + in_chunk;
     const wide groups = (last - first + chunk - 1) / chunk * groups_of_chunk(nx, ny);
+    double sum[sums] = {};
+    #pragma unroll
+    for (int n = 0; n < sums_per_block; n += sum_threads)
+        #pragma unroll
+        for (int s = 0; s < sums; ++s)
+            if (n + threadIdx.x < left) sum[s] += double(group_sums[s * groups + begin + n + threadIdx.x]);
     for (int s = 0; s < sums; ++s) {
-        double sum = 0;
-        for (int n = threadIdx.x; n < sums_per_block; n += sum_threads)
-            if (n < left) sum += double(group_sums[s * groups + begin + n]);
-        sum = sum_of_block(sum);
-        if (threadIdx.x == 0) block_sums[blockIdx.x * sums + s] = real(sum / cells_per_block);
+        sum[s] = sum_of_block(sum[s]);
+        if (threadIdx.x == 0) block_sums[blockIdx.x * sums + s] = real(sum[s] / cells_per_block);
     }
-}
-
-// One block of threads: the sums of all blocks, per cell of the grid, and what follows from them.
-extern "C" __global__ void __launch_bounds__(sum_threads) finish(
-    const real* __restrict__ p,
-    const real* __restrict__ cx,
-    const real* __restrict__ cy,
-    const real* __restrict__ cz,
-    const real* __restrict__ diagonal,
-    real* __restrict__ w,
-    real* __restrict__ dot,
-    real* __restrict__ group_sums, real* __restrict__ block_sums,
-    int nx, int ny, int nz, int pitch, int first, int last
-) {
     const wide blocks = blocks_in_range(nx, ny, first, last);
-    double sum[sums];
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        is_last = atomicAdd(blocks_finished(block_sums, nx, ny, nz), 1u) + 1 == blocks;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    const volatile real* const of_blocks = block_sums;
     for (int s = 0; s < sums; ++s) {
         sum[s] = 0;
-        for (wide n = threadIdx.x; n < blocks; n += sum_threads) sum[s] += double(block_sums[n * sums + s]);
+        for (wide n = threadIdx.x; n < blocks; n += sum_threads) sum[s] += double(of_blocks[n * sums + s]);
         sum[s] = sum_of_block(sum[s]) * cells_per_block / (double(nx) * ny * nz);
     }
     if (threadIdx.x != 0) return;

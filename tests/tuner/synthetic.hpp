@@ -106,6 +106,7 @@ class SimulatedEvaluator : public Evaluator {
 
     void begin(const Problem& /*problem*/, std::uint64_t /*seed*/, double /*most_seconds*/) override { ++begun; }
     void prepare(const Candidate& candidate) override { prepared.push_back(candidate.index); }
+    void foresee(std::span<const Config> configs) override { foreseen.assign(configs.begin(), configs.end()); }
     std::optional<Outcome> evaluate(const Candidate& candidate, double /*incumbent*/, const std::function<bool()>& stop) override {
         if (stop()) return std::nullopt;
         evaluated.push_back(candidate.index);
@@ -121,6 +122,7 @@ class SimulatedEvaluator : public Evaluator {
     int begun = 0;
     std::vector<std::int64_t> prepared;
     std::vector<std::int64_t> evaluated;
+    std::vector<Config> foreseen;
 
   private:
     const Landscape& landscape_;

@@ -117,6 +117,33 @@ TEST_F(TuningRunTest, ARunIsResumedWithAnotherNumberOfDevicesAndRepeatsNothing) 
     for (const auto& [index, count] : times) EXPECT_EQ(count, 1) << index << " seed " << seed;
 }
 
+// On processors most tunables are arguments.
+TEST_F(TuningRunTest, WhereASpaceHasFewTextsOneMemberOfEachIsForeseen) {
+    const auto first_tunable = [](const Config& config) { return config.key().substr(0, config.key().find(',')); };
+    for (const bool few : {true, false}) {
+        Family family = test::landscape_family(landscape);
+        family.kernel = [&](const Problem&, const Config& config, const Limits&) {
+            KernelSource source;
+            source.text = "// " + config.key() + "\n" + (few ? first_tunable(config) : config.key());
+            return source;
+        };
+        const Families families({family});
+        Device device = test::made_up_device();
+        device.limits.target = Target::cpu;
+        const test::TemporaryFolder elsewhere;
+        TuningOptions options;
+        options.evaluations = 5;
+        options.seed = seed;
+        options.folder = elsewhere.path();
+        SimulatedEvaluator evaluator(landscape);
+        tune(families.of(families.parse_problem("landscape n=100")), families.parse_problem("landscape n=100"), device, evaluator, options, {});
+        std::set<std::string> texts;
+        for (const Config& config : evaluator.foreseen) texts.insert(first_tunable(config));
+        EXPECT_EQ(texts.size(), evaluator.foreseen.size()) << "seed " << seed;
+        EXPECT_EQ(texts.empty(), !few) << "seed " << seed;
+    }
+}
+
 TEST_F(TuningRunTest, FindsARecordThatCanBeKept) {
     SimulatedEvaluator evaluator(landscape);
     TuningOptions options;

@@ -32,7 +32,8 @@ TEST(VettingProblem, KeepsRemaindersAndReducesTheSlowestExtentFirst) {
     EXPECT_GE(pitched.integer("pitch"), pitched.integer("nx") + 2);
 }
 
-// What a tuning run on processors relies on: large problems of stencils have a smaller one of the same source.
+// What a tuning run on processors relies on: large problems of stencils have a smaller one of the
+// same source.
 TEST(VettingProblem, OfLargeStencilsOnProcessorsIsSmallAndOfTheSameSource) {
     const Families& families = built_in_families();
     const Limits limits = cpu_limits();

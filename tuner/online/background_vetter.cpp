@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <csignal>
+#include <limits>
 #include <set>
 
 #include "generator/error.hpp"
@@ -165,14 +167,16 @@ std::string BackgroundVetter::broken() const {
 
 void BackgroundVetter::run() {
     thread_id_ = static_cast<int>(syscall(SYS_gettid));
-    lower_priority();
+    if (on_cpu()) lower_priority();
     // The worker opens its device while the search space is still being listed.
     if (!on_cpu()) start_worker();
     std::unique_lock lock(mutex_);
     while (true) {
         run_tasks(lock);
         if (stopping_) break;
+        if (stepping_ && !on_cpu()) calm_down();
         const auto candidate = next_job(lock);
+        if (!candidate && !stepping_ && !on_cpu()) lay_out(lock);
         job_waits_ = candidate.has_value();
         if (candidate) note(compiled_after_);
         if (candidate && !stepping_ && !on_cpu()) permitted_ = working_ = true;
@@ -225,7 +229,10 @@ void BackgroundVetter::begin() {
     evaluator_ = std::make_unique<WorkerEvaluator>(settings_.worker);
     evaluator_->adopt(std::move(opened_));
     evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
-    if (!on_cpu()) evaluator_->open_compilers();
+    if (on_cpu()) return;
+    evaluator_->open_compilers(hurried_processes(settings_.worker.compile_processes));
+    lower_priority();
+    evaluator_->open_compilers();
 }
 
 void BackgroundVetter::start_worker() {
@@ -235,6 +242,28 @@ void BackgroundVetter::start_worker() {
         const std::lock_guard lock(mutex_);
         broken_ = error.what();
     }
+}
+
+/// The application's own priority was for the time before its steps.
+void BackgroundVetter::calm_down() {
+    if (evaluator_ && !std::exchange(calm_, true)) evaluator_->set_niceness_of_compilers(low_priority);
+}
+
+/// Before the first step nothing is slowed by it, and a candidate need not wait for it then. It is a
+/// job if that comes meanwhile.
+void BackgroundVetter::lay_out(std::unique_lock<std::mutex>& lock) {
+    if (!evaluator_) return;
+    working_ = true;
+    lock.unlock();
+    std::string why;
+    try {
+        evaluator_->lay_out([this] { return stopping_.load(); });
+    } catch (const std::exception& error) {
+        why = error.what();
+    }
+    lock.lock();
+    working_ = false;
+    if (!why.empty()) broken_ = why;
 }
 
 std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>& lock) {
@@ -262,15 +291,18 @@ std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>
     return ready;
 }
 
-/// By the length of their texts, which the compiler's time is nearly proportional to: what can be
-/// tried soon is not kept waiting by what takes long.
+/// What has a text twice as long as the shortest takes the compiler about twice as long: it must not
+/// keep waiting what can be tried soon. Within a factor of two their order stays.
 void BackgroundVetter::compiled_soonest_first(std::vector<Candidate>& candidates) {
+    std::size_t shortest = std::numeric_limits<std::size_t>::max();
     const auto length = [this](const Candidate& candidate) {
         const auto [known, is_new] = text_lengths_.try_emplace(candidate.index, 0);
         if (is_new) known->second = family_.kernel(problem_, candidate.config, backend_.device().limits).text.size();
-        return known->second;
+        return std::max<std::size_t>(known->second, 1);
     };
-    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) { return length(a) < length(b); });
+    for (const Candidate& candidate : candidates) shortest = std::min(shortest, length(candidate));
+    const auto octave = [&](const Candidate& candidate) { return std::bit_width(length(candidate) / shortest); };
+    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) { return octave(a) < octave(b); });
 }
 
 void BackgroundVetter::work(const Candidate& candidate) {

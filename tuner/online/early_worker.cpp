@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -11,25 +12,28 @@
 
 #include "runtime/disk_cache.hpp"
 #include "runtime/processors.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 #include "tuner/worker/worker_program.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
 
-// A quarter of an ordinary thread's share of a core: how much the application may lose is the
-// policy's business, and what never runs finds nothing.
-constexpr int low_priority = 5;
-
 /// Without a worker the tuner starts its own, and tells why it cannot.
-OpenedWorker opened(const std::vector<std::string>& command, const std::string& request) {
+OpenedWorker opened(const std::vector<std::string>& command, const std::string& request, int compilers) {
     OpenedWorker worker;
     try {
         worker.temporary = std::make_unique<RunFolder>();
         worker.process = std::make_unique<ChildProcess>(command, worker.temporary->environment());
         worker.process->send(request);
+        for (int i = 0; i < compilers; ++i) {
+            if (i == hurried_processes(compilers)) lower_priority();
+            worker.compilers.push_back(std::make_unique<ChildProcess>(command, worker.temporary->environment()));
+            worker.compilers.back()->send(CompilePool::load_request);
+        }
     } catch (const std::exception&) {
-        worker.process.reset();
+        worker = {};
     }
+    lower_priority();
     return worker;
 }
 
@@ -37,6 +41,19 @@ OpenedWorker opened(const std::vector<std::string>& command, const std::string& 
 
 void lower_priority() {
     setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), low_priority);  // Linux: of this thread
+}
+
+int compile_processes(const OnlineSettings& settings, Target target) {
+    return settings.compile_processes > 0 ? settings.compile_processes : target == Target::cpu ? 1 : std::max(1, processors().usable / 2);
+}
+
+int hurried_processes(int compilers) {
+    return std::min(compilers, std::max(1, processors().usable / 4));
+}
+
+int worker_threads() {
+    constexpr int few = 4;
+    return std::min(few, processors().usable);
 }
 
 struct EarlyWorker::State {
@@ -53,11 +70,11 @@ EarlyWorker::EarlyWorker(const std::string& device, const OnlineSettings& settin
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
     if (name.target == Target::cpu || command.empty()) return;
     state_->index = name.index;
-    const std::string request = open_request(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache);
+    const std::string request = request_to_open(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache,
+                                                threads_word(worker_threads()));
     const OnProcessors inherited;  // not on the processor of the application's bound thread
-    thread_ = std::thread([state = state_, command, request] {
-        lower_priority();
-        OpenedWorker worker = opened(command, request);
+    thread_ = std::thread([state = state_, command, request, compilers = compile_processes(settings, name.target)] {
+        OpenedWorker worker = opened(command, request, compilers);
         std::unique_lock lock(state->mutex);
         state->changed.wait(lock, [&] { return state->body || state->over; });
         const auto body = std::move(state->body);

@@ -7,16 +7,32 @@
 
 #include "runtime/backend.hpp"
 #include "tuner/online/tuner.hpp"
-#include "tuner/worker/worker_evaluator.hpp"
 
 namespace hone::inline v0_1 {
 
-/// Of the calling thread and of the processes that it starts from now on: what works beside an
-/// application.
+struct OpenedWorker;
+
+/// A quarter of an ordinary thread's share of a core: how much an application may lose is the
+/// policy's business, and what never runs finds nothing. Not of the worker of a GPU, which takes
+/// little, and which all candidates wait for.
+constexpr int low_priority = 5;
+/// Of the calling thread and of the processes that it starts from now on.
 void lower_priority();
 
-/// The worker of an online tuner, started before the application opens its own device. Opening one
-/// takes a GPU's driver some tenths of a second, so both do it at the same time:
+/// Processes that compile beside an application: half of its processors for a GPU, one for the CPU,
+/// if the settings do not say. An application that sets up has use for all of them.
+int compile_processes(const OnlineSettings& settings, Target target);
+
+/// Of them, those that have the application's own priority until it steps: with fewer rights they
+/// would wait for its end of setting up, where that takes all processors. They take a quarter.
+int hurried_processes(int compilers);
+
+/// Threads in which the worker of a GPU makes data and expected answers. Of a team as large as the
+/// application's own each thread would wait for the slowest.
+int worker_threads();
+
+/// The worker of an online tuner, and its compilers, started before the application opens its own
+/// device. Opening one takes a GPU's driver some tenths of a second, so both do it at the same time:
 ///
 ///     hone::OnlineSettings settings;
 ///     settings.early = std::make_shared<hone::EarlyWorker>("cuda", settings);  // first of all
@@ -24,8 +40,8 @@ void lower_priority();
 ///     ...
 ///     hone::OnlineTuner tuner(*backend, families, folder, problem, arrays, settings);
 ///
-/// The first tuner that has it in its settings takes the worker. If no tuner does, or that tuner's
-/// device is another one, the process is killed. For processors nothing is started.
+/// The first tuner that has it in its settings takes them. If no tuner does, or that tuner's device
+/// is another one, the processes are killed. For processors nothing is started.
 class EarlyWorker {
   public:
     /// `device` as in make_backend; of `settings` the worker's command and the cache are read.

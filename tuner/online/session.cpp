@@ -9,6 +9,7 @@
 #include "generator/error.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/processors.hpp"
+#include "tuner/online/early_worker.hpp"
 #include "tuner/worker/worker_program.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/places.hpp"
@@ -38,7 +39,8 @@ WorkerSettings worker_settings(const Device& device, const OnlineSettings& setti
     worker.device = device;
     worker.cache = settings.cache.empty() ? DiskCache::default_folder() : settings.cache;
     worker.command = command;
-    worker.compile_processes = settings.compile_processes > 0 ? settings.compile_processes : cpu ? 1 : std::max(1, processors().usable - 2);
+    worker.compile_processes = compile_processes(settings, device.limits.target);
+    if (!cpu) worker.host_threads = worker_threads();
     worker.sampling = vetting_rule();
     // On the CPU processes are stopped for as long as the budget is used up. On a GPU a candidate
     // that hangs slows the application: not for long.

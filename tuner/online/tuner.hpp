@@ -24,7 +24,7 @@ struct OnlineSettings {
     std::filesystem::path cache;                   ///< of compiled code; empty: DiskCache::default_folder()
     std::string strategy;                          ///< empty: the default, or the journal's
     std::uint64_t seed = 1;                        ///< of the search
-    int compile_processes = 0;                     ///< 0: all hardware threads but two for a GPU, one for the CPU
+    int compile_processes = 0;                     ///< 0: half of the hardware threads for a GPU, one for the CPU
     std::int64_t vetting_words = 1 << 24;          ///< candidates are verified on arrays of at most so many words; see tuner/vetting_problem.hpp
     std::shared_ptr<EarlyWorker> early;            ///< started before the device was opened; see tuner/online/early_worker.hpp
     std::function<void(const std::string&)> warn;  ///< told once when tuning is not possible; default: a line on standard error

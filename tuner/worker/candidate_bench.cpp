@@ -292,8 +292,10 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
 
         auto begin = Clock::now();
-        const bool on_small = incumbent > 0 && same_on_small(config, source.text);
+        const bool on_small = (incumbent > 0 || verified_.count(config.key()) != 0) && same_on_small(config, source.text);
         if (on_small && !small_->verified(config, outcome)) return outcome;
+        if (const auto whole = verified_.find(config.key()); whole != verified_.end())
+            outcome.verification_error = std::max(outcome.verification_error, whole->second);
         const auto kernel = loaded(config);
         const bool intact = std::exchange(inputs_intact_, false);
         if (on_small && intact)
@@ -302,6 +304,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
             restore(!intact);
         BoundKernel bound(kernel, pointers_);
         if (!on_small && !verified(bound, intact, outcome)) return outcome;
+        if (!on_small) verified_[config.key()] = outcome.verification_error;
         outcome.verify_seconds = seconds_since(begin);
 
         begin = Clock::now();
@@ -320,7 +323,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         if (!on_small || outcome.step.median >= incumbent) return outcome;
         restore(false);
         bound.prepare();
-        verified(bound, true, outcome);
+        if (verified(bound, true, outcome)) verified_[config.key()] = outcome.verification_error;
     } catch (const FullDiskError&) {
         throw;
     } catch (const std::exception& error) {  // also of a library: out of memory

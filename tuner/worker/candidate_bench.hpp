@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,10 +36,10 @@ struct Instruments {
 /// inputs and poisoned outputs (poison_byte). After its first step all arrays are compared with the
 /// reference, value by value. Inputs are compared, too, because a kernel must not change them. Then
 /// the candidate is timed on the evolving arrays: kernels that work in place see the state of the
-/// step before, as in an application. Where a smaller bench verifies first (`verify_first_on`), only
-/// what is faster than the incumbent is compared with the reference on this bench's own data. Guard
-/// words lie before and after each array. They are checked after the first step and after the last,
-/// and find kernels that write past an end.
+/// step before, as in an application. Where a smaller bench verifies first (`verify_first_on`),
+/// only what is faster than the incumbent is compared with the reference on this bench's own data.
+/// Guard words lie before and after each array. They are checked after the first step and after the
+/// last, and find kernels that write past an end.
 ///
 ///     CandidateBench bench(*backend, family, problem, seed);
 ///     const Outcome outcome = bench.evaluate(space.safe(), 0, SamplingRule{});
@@ -47,11 +48,11 @@ class CandidateBench {
     /// Throws Error, before it allocates anything, when host or device have no room for the data.
     CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments = {});
 
-    /// From now on candidates that have an incumbent take their first step on `small`, a bench of the
-    /// same family whose problem is smaller (see tuner/vetting_problem.hpp), where their source is the
-    /// same there. One that is then timed as faster than the incumbent is verified on this bench's
-    /// data, too, before it counts. Without an incumbent, as in the finals, candidates are verified
-    /// here. Lies on the device with this one (`place`).
+    /// From now on candidates that have an incumbent take their first step on `small`, a bench of
+    /// the same family whose problem is smaller (see tuner/vetting_problem.hpp), where their source
+    /// is the same there. One that is then timed as faster than the incumbent is verified on this
+    /// bench's data, too, before it counts. Without an incumbent, as in the finals, candidates are
+    /// verified here, unless they were. Lies on the device with this one (`place`).
     void verify_first_on(std::unique_ptr<CandidateBench> small);
 
     /// Seconds that the constructor spent on random data and the reference's answer.
@@ -92,8 +93,8 @@ class CandidateBench {
     };
     FirstStep first_step(const BoundKernel& kernel);
     std::shared_ptr<const Kernel> loaded(const Config& config) const;
-    /// Whether the first step of a kernel, which was bound to restored arrays, is right; `intact` if
-    /// they were not wholly restored. Writes what it finds into the outcome.
+    /// Whether the first step of a kernel, which was bound to restored arrays, is right; `intact`
+    /// if they were not wholly restored. Writes what it finds into the outcome.
     bool verified(BoundKernel& kernel, bool intact, Outcome& outcome);
     bool verified(const Config& config, Outcome& outcome);
     /// Whether the smaller bench can verify a configuration, whose source here is `text`.
@@ -113,9 +114,10 @@ class CandidateBench {
     const Family& family_;
     Problem problem_;
     Instruments instruments_;
-    std::unique_ptr<CandidateBench> small_;  ///< that verifies first
-    SearchSpace small_space_;                ///< of its problem
-    std::optional<Workload> workload_;       ///< until it lies on the device
+    std::unique_ptr<CandidateBench> small_;   ///< that verifies first
+    SearchSpace small_space_;                 ///< of its problem
+    std::map<std::string, double> verified_;  ///< of configurations that were verified on this bench's own data, by key: their error
+    std::optional<Workload> workload_;        ///< until it lies on the device
     std::vector<Array> arrays_;
     std::vector<void*> pointers_;
     double tolerance_ = 0;

@@ -1,6 +1,7 @@
 #include "tuner/worker/compile_pool.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -40,9 +41,24 @@ void CompilePool::set_problem(const std::string& problem) {
 
 void CompilePool::add(const std::string& problem, const Config& config) {
     Work work{problem, config.key()};
-    const bool compiling = std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) { return p.work == work; });
-    if (compiling || results_.count(work) != 0 || std::find(queue_.begin(), queue_.end(), work) != queue_.end()) return;
-    queue_.push_back(std::move(work));
+    for (Process& process : processes_)
+        if (process.work == work) process.spare = false;
+    if (!known(work)) queue_.push_back(std::move(work));
+}
+
+/// Whether it is compiled, or is going to be.
+bool CompilePool::known(const Work& work) const {
+    return results_.count(work) != 0 || std::find(queue_.begin(), queue_.end(), work) != queue_.end() ||
+           std::any_of(processes_.begin(), processes_.end(), [&](const Process& process) { return process.work == work; });
+}
+
+std::optional<CompilePool::Work> CompilePool::next_spare() {
+    while (!spare_.empty()) {
+        const Work work = spare_.front();
+        spare_.pop_front();
+        if (!known(work)) return work;
+    }
+    return std::nullopt;
 }
 
 std::optional<CompilePool::Result> CompilePool::result(const std::string& problem, const Config& config) const {
@@ -83,18 +99,40 @@ void CompilePool::start(int most) {
     go_on();
     int at_work = busy();
     for (Process& process : processes_) {
-        if (queue_.empty() || at_work >= most) return;
+        if (at_work >= most) return;
         if (process.work || process.retired) continue;
+        std::optional<Work> work;
+        const bool spare = queue_.empty();
+        if (spare) {
+            work = next_spare();
+        } else {
+            work = queue_.front();
+            queue_.pop_front();
+        }
+        if (!work) return;
         ++at_work;
-        const Work work = queue_.front();
-        queue_.pop_front();
-        give(process, work);
+        give(process, *work);
+        process.spare = spare;
     }
 }
 
-void CompilePool::open() {
-    for (Process& process : processes_)
-        if (!process.child && !process.retired) tell(process, problem_);
+void CompilePool::open(int most) {
+    for (Process& process : processes_) {
+        if (most-- <= 0) return;
+        if (!process.opened && !process.retired) tell(process, problem_);
+    }
+}
+
+void CompilePool::set_niceness(int niceness) const {
+    for (const Process& process : processes_)
+        if (process.child && process.child->pid() > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(process.child->pid()), niceness);
+}
+
+void CompilePool::adopt(std::vector<std::unique_ptr<ChildProcess>> children) {
+    for (std::size_t i = 0; i < std::min(children.size(), processes_.size()); ++i) {
+        processes_[i].child = std::move(children[i]);
+        processes_[i].answers_due = 1;
+    }
 }
 
 void CompilePool::forget(Process& process) {
@@ -105,6 +143,8 @@ void CompilePool::tell(Process& process, const std::string& problem) {
     if (!process.child) {
         forget(process);
         process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
+    }
+    if (!std::exchange(process.opened, true)) {
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
                                         json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
@@ -180,8 +220,14 @@ int CompilePool::busy() const {
     return static_cast<int>(std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); }));
 }
 
+int CompilePool::wanted() const {
+    return static_cast<int>(
+        std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return process.work && !process.spare; }));
+}
+
 void CompilePool::cancel(bool kill) {
     queue_.clear();
+    spare_.clear();
     for (Process& process : processes_)
         if (kill && process.work) forget(process);
 }

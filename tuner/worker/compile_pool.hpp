@@ -57,33 +57,46 @@ class CompilePool {
         double seconds = 0;  ///< of the compiler; 0 from the cache
     };
 
+    /// Processes that were started before and told `load_request`; those beyond the number of this
+    /// pool's are ended. Before any work.
+    void adopt(std::vector<std::unique_ptr<ChildProcess>> children);
+    /// What a process is told that is to compile for a GPU yet unknown: to load its compiler.
+    static constexpr const char* load_request = R"({"do": "load_compiler"})";
+
     /// Another problem: forgets everything.
     void set_problem(const std::string& problem);
     /// Queues a configuration of the problem, unless it is known already.
     void add(const Config& config) { add(problem_, config); }
     /// Adds a configuration of another problem, which may be one of many.
     void add(const std::string& problem, const Config& config);
+    /// A configuration of the problem that may be added later: compiled when a process would idle.
+    void add_spare(const Config& config) { spare_.push_back({problem_, config.key()}); }
     /// The result, once it is there.
     std::optional<Result> result(const Config& config) const { return result(problem_, config); }
     std::optional<Result> result(const std::string& problem, const Config& config) const;
     /// Lets what was held go on, and gives queued work to idle processes, in the order added, until
     /// `most` are at work. Throws Error when no process can be started.
     void start(int most = std::numeric_limits<int>::max());
-    /// Starts all processes and tells them the problem, before there is any work. Throws Error as
-    /// `start`.
-    void open();
+    /// Starts the first `most` processes and tells them the problem, before there is any work. Throws
+    /// Error as `start`.
+    void open(int most = std::numeric_limits<int>::max());
+    /// Gives the processes that run now a niceness.
+    void set_niceness(int niceness) const;
     /// Takes what the processes said; ends those that are beyond their time. Throws FullDiskError
     /// where compilers have no room for their files, and Error where a process cannot compile
     /// anything: no configuration is to blame, and none has a result.
     void collect();
     /// Processes that are compiling, held or not.
     int busy() const;
+    /// Those of them that compile what was added, and nothing spare.
+    int wanted() const;
     /// Stops what is being compiled until `start`, so that it disturbs no measurement. What
     /// compiles by `further` commands goes on: false while some of it does. The time does not count
     /// as the compilers'.
     bool hold();
     bool held() const { return held_since_.has_value(); }
-    /// Empties the queue. With `kill`, also gives up what is being compiled.
+    /// Empties the queue, and forgets what is spare. With `kill`, also gives up what is being
+    /// compiled.
     void cancel(bool kill);
     /// For ChildProcess::wait.
     std::vector<ChildProcess*> children() const;
@@ -93,9 +106,11 @@ class CompilePool {
     using Work = std::pair<std::string, std::string>;  ///< keys of problem and configuration
     struct Process {
         std::unique_ptr<ChildProcess> child;
+        bool opened = false;       ///< it was told to open its compiler
         int answers_due = 0;       ///< to be skipped: of the requests before "compile"
         std::string problem;       ///< that it was told
         std::optional<Work> work;  ///< that it compiles; none: idle
+        bool spare = false;        ///< nobody waits for it
         Clock::time_point began;   ///< compiling, as far as it said
         double held = 0;           ///< seconds for which its work was
         WorkerCommand command;     ///< empty: the settings'
@@ -104,6 +119,8 @@ class CompilePool {
 
     static void forget(Process& process);
     void go_on();
+    bool known(const Work& work) const;
+    std::optional<Work> next_spare();
     double held_seconds(const Process& process) const;
     void tell(Process& process, const std::string& problem);
     void give(Process& process, const Work& work);
@@ -113,7 +130,7 @@ class CompilePool {
 
     CompilePoolSettings settings_;
     std::string problem_;
-    std::deque<Work> queue_;
+    std::deque<Work> queue_, spare_;
     std::map<Work, Result> results_;
     std::vector<Process> processes_;
     std::optional<Clock::time_point> held_since_;

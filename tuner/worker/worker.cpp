@@ -21,6 +21,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
 #include "runtime/cuda/nvml.hpp"
+#include "runtime/cuda/nvrtc.hpp"
 #include "runtime/power.hpp"
 #include "runtime/process.hpp"
 #include "runtime/processors.hpp"
@@ -42,6 +43,7 @@ class Session {
     std::string answer(const JsonPlace& request) {
         const std::string what = request["do"].string(32);
         if (what == "open") return open(request);
+        if (what == "load_compiler") return load_compiler();
         if (what == "open_compiler") return open_compiler(request);
         if (what == "problem") return set_problem(request);
         if (what == "place") return place();
@@ -57,7 +59,16 @@ class Session {
         cache_.emplace(request["cache"].string(longest_message_text));
         backend_ = make_backend(request["device"].string(64), *cache_);
         limits_ = backend_->device().limits;
+        if (limits_.target == Target::cuda) compile_comparison();
         return "{}";
+    }
+
+    /// The kernel that compares arrays, which else the first candidate would wait for.
+    void compile_comparison() {
+        const std::int64_t bytes = bytes_per_word(Precision::f64);
+        const DeviceArray word(*backend_, bytes);
+        backend_->fill(word.data(), 0, bytes);
+        backend_->largest_difference(word.data(), word.data(), 1, Precision::f64);
     }
 
     /// Uses the processors and as many threads as it was told: both agree with who told it on the
@@ -68,6 +79,12 @@ class Session {
             throw Error("worker", fmt::format("it may use processors {}, and is to measure on {}", own, told->string(longest_message_text)),
                         "let nothing that starts it bind it to others: see HONE_WORKER");
         if (const auto threads = request.find("threads")) omp_set_num_threads(static_cast<int>(threads->integer(1, std::numeric_limits<int>::max())));
+    }
+
+    /// For what device it is to compile comes later. Where there is none to load, that says so.
+    static std::string load_compiler() {
+        cuda::load_nvrtc(cuda::library_candidates());  // stays loaded
+        return "{}";
     }
 
     std::string open_compiler(const JsonPlace& request) {

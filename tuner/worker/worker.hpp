@@ -20,6 +20,7 @@ namespace hone::inline v0_1 {
 /// | do | further members | answer |
 /// |---|---|---|
 /// | open | device ("cpu", "cuda:0"), cache (folder), processors ("0-3"), threads (both optional) | {} |
+/// | load_compiler | | {}: NVRTC is loaded, for whatever GPU is to come |
 /// | open_compiler | architecture ("sm_90"; empty: the CPU), limits, cache, timeout (seconds), headers ("makes"; absent: uses) | {} |
 /// | problem | problem (key), seed, energy_seconds (absent: 0, none) | {"seconds", "reference_seconds"}: data and expected answers are made |
 /// | place | | {}: they lie on the device |

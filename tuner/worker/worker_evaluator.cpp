@@ -47,8 +47,12 @@ bool same(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& team) {
-    return fmt::format(R"({{"do": "open", "device": "{}:{}", "cache": {}{}}})", to_string(target), index, json_string(cache.string()), team);
+std::string request_to_open(Target target, int index, const std::filesystem::path& cache, const std::string& further) {
+    return fmt::format(R"({{"do": "open", "device": "{}:{}", "cache": {}{}}})", to_string(target), index, json_string(cache.string()), further);
+}
+
+std::string threads_word(int threads) {
+    return threads > 0 ? fmt::format(R"(, "threads": {})", threads) : "";
 }
 
 WorkerEvaluator::WorkerEvaluator(WorkerSettings settings) : settings_(std::move(settings)), pool_(pool_settings(settings_, temporary_)) {
@@ -83,9 +87,9 @@ void WorkerEvaluator::start_worker(Lane& lane) {
     if (on_cpu())
         team = fmt::format(R"(, "processors": {}, "threads": {})", json_string(processor_list(bound.empty() ? processors().numbers : bound)),
                            settings_.device.limits.multiprocessors);
-    else if (settings_.host_threads > 0)
-        team = fmt::format(R"(, "threads": {})", settings_.host_threads);
-    lane.worker->send(open_request(settings_.device.limits.target, on_cpu() ? 0 : lane.place.index, settings_.cache, team));
+    else
+        team = threads_word(settings_.host_threads);
+    lane.worker->send(request_to_open(settings_.device.limits.target, on_cpu() ? 0 : lane.place.index, settings_.cache, team));
     lane.setup_answers_due = 1;
     lane.asked = Clock::now();
 }
@@ -93,6 +97,7 @@ void WorkerEvaluator::start_worker(Lane& lane) {
 void WorkerEvaluator::adopt(OpenedWorker worker) {
     if (!worker.process) return;
     folder_of_adopted_ = std::move(worker.temporary);
+    pool_.adopt(std::move(worker.compilers));
     first().worker = std::move(worker.process);
     first().setup_answers_due = 1;
     first().asked = Clock::now();
@@ -117,6 +122,16 @@ void WorkerEvaluator::place(Lane& lane) {
     lane.asked = Clock::now();
 }
 
+void WorkerEvaluator::lay_out(const std::function<bool()>& stop) {
+    collect();
+    if (!first().worker || first().placed || first().setup_answers_due > 0) return;
+    place(first());
+    while (first().setup_answers_due > 0 && !stop()) {
+        wait_a_moment(may_compile());
+        collect();
+    }
+}
+
 void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed, double most_seconds) {
     sampling_ = sampling_for(objective_, settings_.sampling);
     sampling_.most_seconds = std::min(sampling_.most_seconds, most_seconds);
@@ -139,6 +154,10 @@ void WorkerEvaluator::prepare(const Candidate& candidate) {
     pool_.add(candidate.config);
     queue_.push_back(candidate);
     if (!on_cpu()) start_compilers();
+}
+
+void WorkerEvaluator::foresee(std::span<const Config> configs) {
+    for (const Config& config : configs) pool_.add_spare(config);
 }
 
 void WorkerEvaluator::abandon() {
@@ -420,7 +439,7 @@ bool WorkerEvaluator::compilers_turn() {
     if (first().setup_answers_due > 0) return true;
     const auto ready = std::count_if(queue_.begin(), queue_.end(), [this](const Candidate& c) { return pool_.result(c.config).has_value(); });
     const bool enough = devices() > 1 ? ready >= std::min<std::ptrdiff_t>(devices(), std::ssize(queue_)) : next_for(first()) != queue_.end();
-    return !enough || (measured_one_ && !pool_.held() && 2 * pool_.busy() > processes_for(settings_));
+    return !enough || (measured_one_ && !pool_.held() && 2 * pool_.wanted() > processes_for(settings_));
 }
 
 bool WorkerEvaluator::may_compile() {

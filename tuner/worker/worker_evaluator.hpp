@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,14 +29,19 @@ struct WorkerPlace {
     WorkerCommand command;        ///< that starts a worker there; empty: WorkerSettings::command
 };
 
-/// A worker that was told to open its device; empty where none could be started.
+/// A worker that was told to open its device, and processes that load the compiler; empty where
+/// none could be started.
 struct OpenedWorker {
-    std::unique_ptr<RunFolder> temporary;  ///< of the process, which it outlives
+    std::unique_ptr<RunFolder> temporary;  ///< of the processes, which it outlives
     std::unique_ptr<ChildProcess> process;
+    std::vector<std::unique_ptr<ChildProcess>> compilers;  ///< told CompilePool::load_request
 };
 
-/// What a worker is told first: to open a device.
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& team = {});
+/// What a worker is told first: to open a device. `further`: members of the request that name its
+/// processors and threads.
+std::string request_to_open(Target target, int index, const std::filesystem::path& cache, const std::string& further);
+/// Of `request_to_open`: as many threads, or as many as the system gives where that is 0.
+std::string threads_word(int threads);
 
 /// How candidates are evaluated on a device, or on several of one kind.
 struct WorkerSettings {
@@ -71,7 +77,8 @@ struct WorkerSettings {
 /// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same
 /// cores, so they alternate: compilers are stopped while a candidate is measured, and all cores
 /// compile when the next candidate to be measured is not there yet. Few compile before the first
-/// one is measured, which would wait for its share of the processors.
+/// one is measured, which would wait for its share of the processors. Processes that candidates
+/// leave idle meanwhile compile what is foreseen.
 ///
 /// Of several devices each takes the next candidate as it becomes free, and `evaluate_next` returns
 /// what is finished first. The first of them is the run's own: it alone measures finalists, while
@@ -89,14 +96,19 @@ class WorkerEvaluator : public Evaluator {
     /// until the first `evaluate`.
     void begin(const Problem& problem, std::uint64_t seed, double most_seconds) override;
     void prepare(const Candidate& candidate) override;
+    void foresee(std::span<const Config> configs) override;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
     std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
     WaitingTime waiting() const override { return waiting_; }
-    /// Starts the compiling processes before there is anything to compile: they load their compiler
-    /// and list the problem's space meanwhile.
-    void open_compilers() { pool_.open(); }
-    /// The first device's worker, if that was started before and told to `open_request`. Before
+    /// Starts the compiling processes, or the first of them, before there is anything to compile:
+    /// they load their compiler and list the problem's space meanwhile.
+    void open_compilers(int most = std::numeric_limits<int>::max()) { pool_.open(most); }
+    void set_niceness_of_compilers(int niceness) const { pool_.set_niceness(niceness); }
+    /// Has the first device's worker lay the problem's data out now, if it has made them and was not
+    /// told yet, and waits for that.
+    void lay_out(const std::function<bool()>& stop);
+    /// The first device's worker, if that was started before and told to `request_to_open`. Before
     /// `begin`.
     void adopt(OpenedWorker worker);
     /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work
@@ -169,8 +181,8 @@ class WorkerEvaluator : public Evaluator {
     /// For a candidate; 0: none.
     double energy_seconds(bool finalist) const;
 
-    RunFolder temporary_;  ///< of its processes, which it outlives
-    std::unique_ptr<RunFolder> folder_of_adopted_;
+    RunFolder temporary_;                           ///< of its processes, which it outlives
+    std::unique_ptr<RunFolder> folder_of_adopted_;  ///< which outlives them, too
     WorkerSettings settings_;
     Objective objective_;
     SamplingRule sampling_;  ///< of this problem

@@ -22,9 +22,8 @@ std::int64_t shared_bytes(const Config& config) {
     return 2 * threads(config) * (config.integer("rows_per_thread") == 1 ? 1 : 2) * config.integer("load_bytes");
 }
 
-// About how many 32-bit registers a thread needs.
+// About how many 32-bit registers a thread needs. Addresses are the same for all threads, for the most part.
 std::int64_t registers(const Grid& grid, const Config& config) {
-    constexpr std::int64_t addresses = 8;  // and what else is not the same for all threads
     const std::int64_t rows = config.integer("rows_per_thread");
     // Per row: the planes below, here and above (and the next), what else the cells hold of the
     // latter two, coefficients and words to store.
@@ -33,7 +32,7 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const std::int64_t moved = (grid.kind == Kind::direction ? 3 : 2) + (grid.coefficients == Coefficients::face ? 4 : 0);
     const bool marches = !config.has(form_tunable, "cells");
     const std::int64_t groups = rows * (1 + planes * (1 + held) + grid.sums() + moved) / (marches ? 1 : 2) + 2;
-    return addresses + groups * config.integer("load_bytes") / 4;
+    return groups * config.integer("load_bytes") / 4;
 }
 
 Reason rejected_when(bool condition, const char* reason) {

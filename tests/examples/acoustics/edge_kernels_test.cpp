@@ -62,7 +62,6 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
             constexpr int before = 6, stride = 4, across = 3, layers = 2, plane = 80;
             std::vector<double> field(layers * plane);
             for (double& word : field) word = static_cast<double>(random());
-            const std::vector<double> original = field;
             // In the same launch two lines of another field, along its fast axis.
             std::vector<double> rows(40);
             for (double& word : rows) word = static_cast<double>(random());
@@ -72,14 +71,21 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
             std::vector<double> heard(20), traces(21, -1);
             for (double& word : heard) word = static_cast<double>(random());
             const std::vector<long long> places{3, 19, 3, 0, 7, 8, 9};
+            // A source in a cell that one line continues, or nobody reads.
+            std::vector<double> amounts{10, 20, 30}, expected = field, expected_heard = heard;
+            const bool apart = plan.low == 0;
+            const std::size_t cell = (before + 1) * stride + 1;
+            double* const source = apart ? &heard[5] : &field[cell];
+            (apart ? expected_heard[5] : expected[cell]) += amounts[1];
             const EdgeKernels::Mirrors all = EdgeKernels::mirrors(
                 *backend,
                 {{field.data() + before * stride, plan.cells, stride, across, 1, layers, plane, plan.depth, plan.low, plan.high, plan.on_faces},
                  {rows.data() + before, other.cells, 1, 2, 20, 1, 0, other.depth, other.low, other.high, other.on_faces}},
-                {heard.data(), places.data(), traces.data(), 7});
-            launch(0, nullptr, static_cast<const long long*>(all.plans.data()), nullptr, all.items, {1});
+                {heard.data(), places.data(), traces.data(), 7}, apart);
+            launch(0, source, static_cast<const long long*>(all.plans.data()), amounts.data(), all.items, {1});
             for (std::size_t n = 0; n < traces.size(); ++n)
                 EXPECT_EQ(traces[n], n < 7 || n >= 14 ? -1 : heard[static_cast<std::size_t>(places[n - 7])]) << n;
+            EXPECT_EQ(heard, expected_heard) << to_string(target);
             for (std::ptrdiff_t row : {0, 20})
                 EXPECT_EQ(std::vector<double>(rows.begin() + row, rows.begin() + row + 20),
                           continued({rows_before.begin() + row, rows_before.begin() + row + 20}, before, other))
@@ -88,7 +94,7 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
                 for (int x = 0; x < stride; ++x) {
                     std::vector<double> line, found;
                     for (int i = 0; i < 20; ++i) {
-                        line.push_back(original[static_cast<std::size_t>(layer * plane + i * stride + x)]);
+                        line.push_back(expected[static_cast<std::size_t>(layer * plane + i * stride + x)]);
                         found.push_back(field[static_cast<std::size_t>(layer * plane + i * stride + x)]);
                     }
                     EXPECT_EQ(found, x < across ? continued(line, before, plan) : line) << to_string(target);

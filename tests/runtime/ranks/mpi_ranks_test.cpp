@@ -322,7 +322,8 @@ TEST_F(MpiRanks, DevicesOfThreadsStoreIntoTheMemoryOfAll) {
                     DeviceMail mail(ranks, *device, {{(ranks.rank() + 1) % 4, 0, 1}, {(ranks.rank() + 3) % 4, 1, 0}});
                     mail.prepare({{{8, 8}}, {{8, 8}}});
                     for (std::size_t n = 0; n < 2; ++n) {
-                        // The next one of ranks 0 and 2, and the last of 1 and 3, is a thread of this process.
+                        // The next one of ranks 0 and 2, and the last of 1 and 3, is a thread of
+                        // this process.
                         const bool here = (ranks.rank() % 2 == 0) == (n == 0);
                         if (mail.way(n) != "peer" || mail.has_flags(n) == here) throw Error("the way", mail.why_not_peer(n), "mend it");
                     }

@@ -147,7 +147,7 @@ TEST(OnlinePolicy, WithoutNoiseItEndsWithTheBestOfTheSpace) {
 }
 
 TEST(OnlinePolicy, WithNoiseItEndsCloseToTheBestAndSavesTime) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(test::tries(10, 4)); ++seed) {
         SCOPED_TRACE(seed);
         const Landscape landscape(seed, 60);
         constexpr double noise = 0.03;  // of a step
@@ -305,8 +305,8 @@ TEST(OnlinePolicy, NoiseAndASingleInterruptionAreNoDrift) {
     const Landscape landscape(8, 40);
     Application application{.noise = 0.05};
     application.pace = [](std::int64_t step) { return step % 1000 < 15 ? 3.0 : 1.0; };
-    for (int seed = 1; seed <= test::tries(8, 3); ++seed) {
-        SimulatedApplication simulation(landscape, safe_of(landscape), application, static_cast<std::uint64_t>(seed), {.evaluations = 10});
+    for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(test::tries(8, 3)); ++seed) {
+        SimulatedApplication simulation(landscape, safe_of(landscape), application, seed, {.evaluations = 10});
         simulation.run(60'000);
         EXPECT_EQ(simulation.policy.progress().drifts, 0) << seed;
     }

@@ -84,6 +84,33 @@ TEST_F(CompilePoolTest, CompilesIntoTheCache) {
     EXPECT_EQ(wait_for(pool, config("")).seconds, 0) << "from the cache";
 }
 
+TEST_F(CompilePoolTest, WhatIsSpareIsCompiledByProcessesThatWouldIdle) {
+    settings.processes = 1;
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    pool.add_spare(config("storage=table"));
+    pool.add_spare(config("storage=prepared"));
+    pool.add(config(""));
+    pool.start();
+    EXPECT_EQ(pool.wanted(), 1) << "what was added comes first";
+    EXPECT_TRUE(wait_for(pool, config("")).ok);
+    pool.start();
+    EXPECT_EQ(pool.busy(), 1);
+    EXPECT_EQ(pool.wanted(), 0);
+    pool.add(config("storage=table"));
+    EXPECT_EQ(pool.wanted(), 1) << "it is being compiled, and now wanted";
+    EXPECT_TRUE(wait_for(pool, config("storage=table")).ok);
+    while (!pool.result(config("storage=prepared"))) {
+        pool.start();
+        ChildProcess::wait(pool.children(), 0.05);
+        pool.collect();
+    }
+    pool.add_spare(config("fault=hang"));
+    pool.cancel(false);
+    pool.start();
+    EXPECT_EQ(pool.busy(), 0) << "what was spare is forgotten";
+}
+
 TEST_F(CompilePoolTest, GivesTheCompilersReasonAndGoesOn) {
     CompilePool pool(settings);
     pool.set_problem("axpy precision=f32 n=100");

@@ -177,7 +177,8 @@ TEST_F(SlowBatchedGemmKernels, EveryKindOfMatrixUnitMappingEqualsTheReferenceInT
     expect_emulated("update=scale m=37 n=20 k=40 batch=2", "block_m=32,thread_m=2,thread_n=2,chunk=16,stages=3,depth=8");
     expect_emulated("form=tt m=18 n=17 k=24 batch=5", "form=mma,matrices_per_block=2,block_n=32,warp_m=2,warp_n=2,chunk=32,depth=16");
     expect_emulated("form=tn b=shared m=24 n=70 k=13 batch=6", "matrices_per_block=4,block_n=128,thread_n=4,thread_m=2,chunk=16,depth=16,stages=1");
-    expect_emulated("b=shared m=97 n=64 k=71 batch=2", "block_m=128,block_n=64,thread_m=3,thread_n=8,chunk=16,depth=4,stages=2");
+    expect_emulated("b=shared m=97 n=64 k=71 batch=2",
+                    "form=mma,block_m=128,block_n=64,warp_m=3,warp_n=8,chunk=16,depth=4,stages=2,prefetch=0,min_blocks=1");
     expect_emulated("b=shared m=1 n=9 k=42 batch=70", "form=mma,matrices_per_block=32,chunk=64");
     expect_emulated("form=nt m=40 n=1 k=13 batch=9", "form=mma,chunk=16");
     expect_emulated("b=shared update=scale m=3 n=40 k=27 batch=50",
@@ -187,11 +188,9 @@ TEST_F(SlowBatchedGemmKernels, EveryKindOfMatrixUnitMappingEqualsTheReferenceInT
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfStreamMappingEqualsTheReferenceInTheEmulator) {
     const std::string others = "form=stream,";
-    expect_emulated("form=tt b=shared update=scale m=2 n=70 k=9 batch=37 gap_a=1 gap_c=2",
-                    others + "matrices_per_block=1,block_n=32,thread_n=2,stages=2,passes=1");
-    expect_emulated("form=tn b=shared m=1 n=16 k=36 batch=70", others + "matrices_per_block=1,block_n=16,thread_n=1,stages=4,passes=4");
-    expect_emulated("form=nt b=shared m=8 n=130 k=4 batch=21 gap_a=2 gap_c=4",
-                    others + "matrices_per_block=1,block_n=64,thread_n=2,stages=3,passes=2");
+    expect_emulated("form=tt b=shared update=scale m=2 n=70 k=9 batch=37 gap_a=1 gap_c=2", others + "block_n=32,warp_groups=2,stages=2,passes=1");
+    expect_emulated("form=tn b=shared m=1 n=16 k=36 batch=70", others + "block_n=16,warp_groups=1,stages=4,passes=4");
+    expect_emulated("form=nt b=shared m=8 n=130 k=4 batch=21 gap_a=2 gap_c=4", others + "block_n=64,warp_groups=2,stages=3,passes=2");
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfTilesOfTheRowsOfAllMatricesEqualsTheReferenceInTheEmulator) {
@@ -229,8 +228,8 @@ TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) 
         {"b=shared m=81 n=8 k=64", "form=mma,block_m=128,warp_m=1,warp_n=1,chunk=64,depth=8,exchange=shared,min_blocks=4"},
         {"b=shared m=3 n=192 k=27", "form=mma,matrices_per_block=16,block_n=256,warp_m=1,warp_n=4,chunk=32,exchange=shared"},
         {"b=shared m=1 n=187 k=36", ""},
-        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
-        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2,ahead=0"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2,ahead=0"},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=8,stages=4,depth=4,min_blocks=2,cut=rows,ahead=1"},
         {"form=tn b=shared m=114 n=502 k=452",
          "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2,cut=rows,ahead=1"},

@@ -65,6 +65,10 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
                      R"(    }
     return now;
 )");
+    // While one waits for another block, the others of its own wait for it: as long as a busy
+    // machine keeps that block from running. What waits for ever ends with the test's time.
+    const std::string_view patience = "turn > 100000)";
+    for (std::size_t at = 0; (at = source.text.find(patience, at)) != std::string::npos;) source.text.replace(at, patience.size(), "false)");
     return source;
 }
 
