@@ -62,9 +62,6 @@ class FusedRankKernels {
     void iterate(const Arrays& arrays, bool cooperative = false, Stream stream = {});
 
   private:
-    void print_stamps() const;
-
-    Backend* backend_;
     int own_rows_, stride_, rank_, ranks_, whole_rows_;
     Places places_;
     Memory memory_;
