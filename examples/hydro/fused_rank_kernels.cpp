@@ -1,6 +1,8 @@
 #include "examples/hydro/fused_rank_kernels.hpp"
 
+#include <algorithm>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "examples/hydro/zone_kernels.hpp"
@@ -209,7 +211,9 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const
     for (const Border& row : part.border) of_block[static_cast<std::size_t>(FusedMassKernels::block_of(limits, part.own, row.row))].push_back(row);
     std::vector<Border> all;
     std::vector<std::int32_t> starts{0};
-    for (const std::vector<Border>& rows : of_block) {
+    for (std::vector<Border>& rows : of_block) {
+        // Copies that lie side by side travel together.
+        std::sort(rows.begin(), rows.end(), [](const Border& a, const Border& b) { return std::tie(a.rank, a.place) < std::tie(b.rank, b.place); });
         all.insert(all.end(), rows.begin(), rows.end());
         starts.push_back(static_cast<std::int32_t>(all.size()));
     }
