@@ -1,8 +1,6 @@
 #include "examples/hydro/fused_rank_kernels.hpp"
 
-#include <algorithm>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "examples/hydro/zone_kernels.hpp"
@@ -115,11 +113,13 @@ constexpr const char* kernels = R"cpp(
         const auto send_border = [&] {
             for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {
                 const Border to = border[n];
+                double* const there = boxes[to.rank] + to.place;
                 const double inverse = q[to.row];
-                for (int c = 0; c < components; ++c) {
-                    const long long at = (long long)c * stride + to.row;
-                    boxes[to.rank][to.place + (long long)c * to.stride] = next_direction(all[c].of[beta], p[at], inverse, r[at]);
-                }
+                // All words are on their way before the first is stored, which might be one of them for all that the compiler knows.
+                double along[components], residual[components];
+                for (int c = 0; c < components; ++c) along[c] = p[(long long)c * stride + to.row], residual[c] = r[(long long)c * stride + to.row];
+                for (int c = 0; c < components; ++c)
+                    there[(long long)c * to.stride] = next_direction(all[c].of[beta], along[c], inverse, residual[c]);
             }
             arrive(ranks, at_border);
         };
@@ -211,9 +211,7 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const
     for (const Border& row : part.border) of_block[static_cast<std::size_t>(FusedMassKernels::block_of(limits, part.own, row.row))].push_back(row);
     std::vector<Border> all;
     std::vector<std::int32_t> starts{0};
-    for (std::vector<Border>& rows : of_block) {
-        // Copies that lie side by side travel together.
-        std::sort(rows.begin(), rows.end(), [](const Border& a, const Border& b) { return std::tie(a.rank, a.place) < std::tie(b.rank, b.place); });
+    for (const std::vector<Border>& rows : of_block) {
         all.insert(all.end(), rows.begin(), rows.end());
         starts.push_back(static_cast<std::int32_t>(all.size()));
     }
