@@ -1,5 +1,7 @@
 #include "examples/hydro/fused_rank_kernels.hpp"
 
+#include <fmt/format.h>
+
 #include <span>
 #include <utility>
 
@@ -74,7 +76,7 @@ constexpr const char* kernels = R"cpp(
     // would be a message each.
     struct RankDots : RankSums {
         static constexpr int of_pass = teams * chunk_rows / dot_rows, words = passes * of_pass;
-        static constexpr bool keeps = components * words * sizeof(double) <= 40960;  // of the 48 KB that a block may have so
+        static constexpr bool keeps = components * words * (int)sizeof(double) <= most_kept_bytes;
         double* here;
         int own_rows;
 
@@ -174,9 +176,11 @@ FusedRankKernels::Places FusedRankKernels::places(int components, int stride, st
     return places;
 }
 
-KernelSource FusedRankKernels::source(const Limits& limits, const Part& part, const KernelSource& product) {
+KernelSource FusedRankKernels::source(const Limits& limits, const Part& part, const KernelSource& product, int most_kept_bytes) {
     const bool alone = part.whole_rows <= FusedMassKernels::usual_few_rows;
-    KernelSource source = FusedMassKernels::source_of(limits, part.components, part.own, &product, alone, kernels, "iterate_on_ranks");
+    KernelSource source =
+        FusedMassKernels::source_of(limits, part.components, part.own, &product, alone,
+                                    fmt::format("\n    constexpr int most_kept_bytes = {};\n{}", most_kept_bytes, kernels), "iterate_on_ranks");
     for (const char* name : {"q", "held"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"w", "x", "r", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     for (const char* name : {"corner_starts", "corners", "element_sums"}) source.arrays.push_back({name, Access::in, 0, "", ""});
