@@ -174,7 +174,9 @@ void BackgroundVetter::run() {
     while (true) {
         run_tasks(lock);
         if (stopping_) break;
+        if (stepping_ && !on_cpu()) calm_down();
         const auto candidate = next_job(lock);
+        if (!candidate && !stepping_ && !on_cpu()) lay_out(lock);
         job_waits_ = candidate.has_value();
         if (candidate) note(compiled_after_);
         if (candidate && !stepping_ && !on_cpu()) permitted_ = working_ = true;
@@ -228,6 +230,7 @@ void BackgroundVetter::begin() {
     evaluator_->adopt(std::move(opened_));
     evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
     if (on_cpu()) return;
+    evaluator_->open_compilers(hurried_processes(settings_.worker.compile_processes));
     lower_priority();
     evaluator_->open_compilers();
 }
@@ -239,6 +242,28 @@ void BackgroundVetter::start_worker() {
         const std::lock_guard lock(mutex_);
         broken_ = error.what();
     }
+}
+
+/// The application's own priority was for the time before its steps.
+void BackgroundVetter::calm_down() {
+    if (evaluator_ && !std::exchange(calm_, true)) evaluator_->set_niceness_of_compilers(low_priority);
+}
+
+/// Before the first step nothing is slowed by it, and a candidate need not wait for it then. It is a
+/// job if that comes meanwhile.
+void BackgroundVetter::lay_out(std::unique_lock<std::mutex>& lock) {
+    if (!evaluator_) return;
+    working_ = true;
+    lock.unlock();
+    std::string why;
+    try {
+        evaluator_->lay_out([this] { return stopping_.load(); });
+    } catch (const std::exception& error) {
+        why = error.what();
+    }
+    lock.lock();
+    working_ = false;
+    if (!why.empty()) broken_ = why;
 }
 
 std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>& lock) {

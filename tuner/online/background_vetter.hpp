@@ -87,6 +87,8 @@ class BackgroundVetter {
     void run_tasks(std::unique_lock<std::mutex>& lock);
     void begin();
     void start_worker();
+    void calm_down();
+    void lay_out(std::unique_lock<std::mutex>& lock);
     /// The next candidate for a job, once there is one.
     std::optional<Candidate> next_job(std::unique_lock<std::mutex>& lock);
     void compiled_soonest_first(std::vector<Candidate>& candidates);
@@ -124,6 +126,7 @@ class BackgroundVetter {
     std::unique_ptr<WorkerEvaluator> evaluator_;
     Problem small_;
     OpenedWorker opened_;
+    bool calm_ = false;  ///< compilers have low priority, all of them
     std::map<std::int64_t, Outcome> passed_;
     std::map<std::int64_t, std::size_t> text_lengths_;
     std::thread thread_;

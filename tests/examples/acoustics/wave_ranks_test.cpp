@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "examples/acoustics/time_levels.hpp"
@@ -14,6 +15,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::examples::seismic::wave_ranks_test {
@@ -131,16 +133,19 @@ TEST_F(WaveRanks, NoDigitKnowsHowManyTheyAre) {
 using SlowWaveRanks = WaveRanks;
 
 TEST_F(SlowWaveRanks, NoDigitKnowsHowManyTheyAre) {
+    std::vector<std::pair<int, WaveSettings>> runs;
     for (const int dimension : {2, 3})
         for (const int order : {4, 8, 16})
             for (const char* kernels : {"step", "sweeps"})
-                for (const int together : {1, 2, 3}) {
-                    WaveSettings settings{.order = order, .precision = draw(0, 1) == 0 ? "f32" : "f64", .kernels = kernels};
-                    settings.exchange_every = together;
-                    const int layers = 8 * together * (order - 1) + draw(0, 5);
-                    const std::array cells = dimension == 2 ? std::array{2 * order + 13, layers, 1} : std::array{2 * order + 3, 2 * order, layers};
-                    expect_no_digit_to_know_the_ranks(dimension, cells, settings, {1, 2, 3, 4, 8});
-                }
+                for (const int together : {1, 2, 3})
+                    runs.push_back(
+                        {dimension, {.order = order, .precision = draw(0, 1) == 0 ? "f32" : "f64", .kernels = kernels, .exchange_every = together}});
+    for (const auto& [dimension, settings] : test::drawn(runs, 12, random_)) {
+        const int order = settings.order;
+        const int layers = 8 * settings.exchange_every * (order - 1) + draw(0, 5);
+        const std::array cells = dimension == 2 ? std::array{2 * order + 13, layers, 1} : std::array{2 * order + 3, 2 * order, layers};
+        expect_no_digit_to_know_the_ranks(dimension, cells, settings, {1, 2, 3, 4, 8});
+    }
     for (const int order : {4, 8, 16})
         for (int levels = 2; levels <= std::min(4, 32 / order); ++levels) {
             const WaveSettings settings{.order = order, .levels = levels};

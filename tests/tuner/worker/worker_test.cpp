@@ -179,7 +179,7 @@ TEST_F(WorkerTest, DiesWithItsParentEvenWhileACandidateHangs) {
 int hone::test::hang_main(const std::string& cache) {
     using namespace hone::worker_test;
     ChildProcess worker({"/proc/self/exe", "worker"});
-    for (const std::string& request : {open_request(cache), problem_request, evaluate_request("fault=none")}) {
+    for (const std::string& request : {worker_test::open_request(cache), problem_request, evaluate_request("fault=none")}) {
         worker.send(request);
         next_line(worker);
     }
