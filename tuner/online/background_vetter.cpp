@@ -305,11 +305,14 @@ void BackgroundVetter::most_promising_first(std::vector<Candidate>& candidates) 
             const KernelSource source = family_.kernel(problem_, candidate.config, backend_.device().limits);
             known->second = {std::max(1.0, static_cast<double>(source.text.size())), std::max(1.0, source.executed_operations)};
         }
-        least = {std::min(least.length, known->second.length), std::min(least.operations, known->second.operations)};
+        least.length = std::min(least.length, known->second.length);
     }
+    const auto length = [&](const Known& known) { return power(known.length / least.length, times_as_long); };
+    for (const Candidate& candidate : candidates)
+        if (const Known& known = known_.at(candidate.index); length(known) == 0) least.operations = std::min(least.operations, known.operations);
     const auto rank = [&](const Candidate& candidate) {
         const Known& known = known_.at(candidate.index);
-        return std::pair(power(known.length / least.length, times_as_long), power(known.operations / least.operations, times_as_many));
+        return std::pair(length(known), power(std::max(1.0, known.operations / least.operations), times_as_many));
     };
     const std::ptrdiff_t first = passed_.empty() && !candidates.empty() ? 1 : 0;
     std::stable_sort(candidates.begin() + first, candidates.end(), [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
