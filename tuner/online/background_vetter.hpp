@@ -91,7 +91,7 @@ class BackgroundVetter {
     void lay_out(std::unique_lock<std::mutex>& lock);
     /// The next candidate for a job, once there is one.
     std::optional<Candidate> next_job(std::unique_lock<std::mutex>& lock);
-    void compiled_soonest_first(std::vector<Candidate>& candidates);
+    void most_promising_first(std::vector<Candidate>& candidates);
     void work(const Candidate& candidate);
     Vetted vet(const Candidate& candidate);
     Outcome evaluate(const Candidate& candidate);
@@ -128,7 +128,12 @@ class BackgroundVetter {
     OpenedWorker opened_;
     bool calm_ = false;  ///< compilers have low priority, all of them
     std::map<std::int64_t, Outcome> passed_;
-    std::map<std::int64_t, std::size_t> text_lengths_;
+    /// Of a candidate's source.
+    struct Known {
+        double length = 0;      ///< of its text
+        double operations = 0;  ///< that a step executes
+    };
+    std::map<std::int64_t, Known> known_;
     std::thread thread_;
     int process_ = 0;  ///< whose thread it is
 };
