@@ -100,7 +100,8 @@ double Trial::worst(const OnlineRules& rules) const {
 }
 
 Trial::Verdict Trial::judge(double incumbent, bool alone, const OnlineRules& rules) const {
-    if (samples.size() >= 2 && *std::min_element(samples.begin(), samples.end()) > rules.twice * incumbent) return Verdict::slower;
+    if (samples.size() < 2) return Verdict::more;  // the first may have loaded code and warmed caches
+    if (*std::min_element(samples.begin(), samples.end()) > rules.twice * incumbent) return Verdict::slower;
     const auto own = warm();
     const auto verdict = hone::judge(own, incumbent, elapsed_, rules.sampling);
     if (verdict == hone::Verdict::worse) return Verdict::slower;

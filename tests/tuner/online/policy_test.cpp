@@ -274,7 +274,8 @@ TEST(OnlinePolicy, OfCandidatesVettedBeforeTheFirstStepTheFastestIsTriedAndAdopt
         EXPECT_FALSE(simulation.ran_unvetted);
         if (landscape.cost(fastest) > 0.95 * landscape.cost(safe)) continue;
         ++adopted;
-        EXPECT_EQ(simulation.policy.incumbent(), fastest);
+        EXPECT_LE(landscape.cost(simulation.policy.incumbent()), landscape.cost(fastest)) << "one that was vetted later may be faster still";
+        EXPECT_GT(simulation.ran[fastest], 0);
         EXPECT_GT(simulation.policy.progress().first_adopted, 0);
         for (const auto& [index, steps] : simulation.ran) EXPECT_LE(landscape.cost(index), OnlineRules{}.screen * landscape.cost(safe)) << steps;
     }
