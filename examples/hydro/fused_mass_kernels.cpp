@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace hone::examples::hydro {
@@ -152,9 +151,7 @@ constexpr const char* halves = R"cpp(
             for (int c = 0; c < components; ++c) step.found[c] = x[(long long)c * stride + row], step.along[c] = p[(long long)c * stride + row];
         };
         Step step;
-        STAMP(5)
         squares_of_all.meet([&] {
-            STAMP(6)
             load_step(row_of(first_kept), step);
             for (int k = 1; fetches_ahead && k < kept; ++k) {
                 const int row = row_of(first_kept + k);
@@ -162,7 +159,6 @@ constexpr const char* halves = R"cpp(
                     fetch_ahead(x + (long long)c * stride + row), fetch_ahead(p + (long long)c * stride + row);
             }
         });
-        STAMP(7)
         for (int c = team; c < components; c += teams) {
             double sum = 0;
 #pragma unroll 8
@@ -178,9 +174,7 @@ constexpr const char* halves = R"cpp(
             if (blockIdx.x == 0) store_scalars(own, scalars + threadIdx.x * words);
         }
         __syncthreads();
-        STAMP(8)
         ahead();
-        STAMP(9)
         const auto take_step = [&](int row, const Step& of, const double(&residuals)[components], double weight) {
             if (row >= rows) return;
             for (int c = 0; c < components; ++c) {
@@ -307,7 +301,6 @@ constexpr const char* behind_elements = R"cpp(
     DEVICE void iterate_behind(Corners from, const double* q, const int* held, double* w, double* x, double* r, double* p, double* scalars, Dots dots,
                                Squares squares, double* groups, int rows, int stride, Scalars* all, Ahead ahead) {
         __shared__ double groups_here[components * dot_groups];
-        STAMP(0)
         constexpr int first_kept = passes - kept, warps = teams * chunk_rows / 32;
         if (threadIdx.x < components) all[threadIdx.x] = scalars_of(scalars + threadIdx.x * words);
 #pragma unroll 1
@@ -325,11 +318,9 @@ constexpr const char* behind_elements = R"cpp(
         for (int k = 0; k < kept; ++k) row[k] = row_of(first_kept + k);
         gather(from, rows, row, product);
         put_dots(p, rows, stride, row, product, dots);
-        STAMP(1)
 
         Row next;
         dots.meet([&] {
-            STAMP(2)
             if (row_of(0) < rows) load_row(q, held, r, stride, row_of(0), next);
             for (int pass = 1; fetches_ahead && pass < passes && pass < kept; ++pass) {
                 const int ahead_row = row_of(pass);
@@ -338,7 +329,6 @@ constexpr const char* behind_elements = R"cpp(
                 for (int c = 0; c < components; ++c) fetch_ahead(r + (long long)c * stride + ahead_row);
             }
         });
-        STAMP(3)
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         constexpr int numbers = components * dot_groups, of_a_warp = (numbers + warps - 1) / warps;
         if (alone) {
@@ -369,7 +359,6 @@ constexpr const char* behind_elements = R"cpp(
             }
         }
         __syncthreads();
-        STAMP(4)
         take_halves(
             q, held, x, r, p, squares, scalars, rows, stride, next, all,
             [&](int pass, int row_here, double* to) {
@@ -405,13 +394,7 @@ KernelSource FusedMassKernels::source_of(const Limits& limits, int components, i
         fmt::format("constexpr int teams = {}, passes = {}, kept = {};\nconstexpr int dot_rows = {}, dot_lanes = {}, dot_groups = {};\n", plan.teams,
                     plan.passes, plan.kept, dot_rows, dot_lanes, dot_groups) +
         // Blocks of several GPUs wait longer for each other, and memory has nothing to do then.
-        fmt::format("constexpr bool alone = {}, fetches_ahead = {};\n", alone, entry == "iterate_on_ranks") +
-        (entry == "iterate_on_ranks" && std::getenv("HONE_STAMPS") != nullptr
-             ? "__device__ long long stamps[256][12];\n#define STAMP(n) if (threadIdx.x == 0) stamps[blockIdx.x][n] = clock64();\n#define "
-               "SAVE_STAMPS if "
-               "(threadIdx.x == 0) for (int s = 0; s < 12; ++s) ((long long*)groups)[components * dot_groups + blockIdx.x * 12 + s] = "
-               "stamps[blockIdx.x][s];\n"
-             : "#define STAMP(n)\n#define SAVE_STAMPS\n");
+        fmt::format("constexpr bool alone = {}, fetches_ahead = {};\n", alone, entry == "iterate_on_ranks");
     const std::string own = MassKernels::text(Target::cuda, components) + constants + meetings + halves;
     // What fe_mass names is hidden by what this names alike.
     source.text = product == nullptr ? own + kernels

@@ -1,8 +1,7 @@
 #include "examples/hydro/fused_rank_kernels.hpp"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include <fmt/format.h>
+
 #include <span>
 #include <utility>
 
@@ -77,7 +76,7 @@ constexpr const char* kernels = R"cpp(
     // would be a message each.
     struct RankDots : RankSums {
         static constexpr int of_pass = teams * chunk_rows / dot_rows, words = passes * of_pass;
-        static constexpr bool keeps = components * words * sizeof(double) <= 40960 && !DIRECT_DOTS;  // of the 48 KB that a block may have so
+        static constexpr bool keeps = components * words * (int)sizeof(double) <= most_kept_bytes;
         double* here;
         int own_rows;
 
@@ -102,6 +101,26 @@ constexpr const char* kernels = R"cpp(
         int row, rank, place, stride;
     };
 
+    // As RankSums, of whole chunks. While a block waits it asks for what it will send next.
+    struct RankSquares : RankSums {
+        const Border* border;
+        const int* border_starts;
+        const double *q, *p;
+        int stride;
+
+        template <typename Meanwhile>
+        DEVICE void meet(Meanwhile meanwhile) const {
+            RankSums::meet([&] {
+                for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {
+                    const int row = border[n].row;
+                    fetch_ahead(q + row);
+                    for (int c = 0; c < components; ++c) fetch_ahead(p + (long long)c * stride + row);
+                }
+                meanwhile();
+            });
+        }
+    };
+
     FUSED_KERNEL iterate_on_ranks(const double* q, const int* held, double* w, double* x, double* r, double* scalars, const int* corner_starts,
                                   const int* corners, const double* element_sums, double* groups, double* box, double* const* boxes,
                                   const int* shares, const int* border_starts, const Border* border, int elements, int stride, int first, int last,
@@ -111,23 +130,29 @@ constexpr const char* kernels = R"cpp(
         const Ranks ranks{boxes, ranks_count, rank, flags_place, epoch};
         double* const p = box;
         const RankDots dots{{box + dots_place, whole_rows, ranks, at_dots, dots_place, chunk_rows / dot_rows, shares}, dots_here, last - first};
-        const RankSums squares{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares};
+        const RankSquares squares{{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares},
+                                  border,
+                                  border_starts,
+                                  q,
+                                  p,
+                                  stride};
         // The next direction of rows that others have copies of, ahead of all others: it travels meanwhile.
         const auto send_border = [&] {
             for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {
                 const Border to = border[n];
+                double* const there = boxes[to.rank] + to.place;
                 const double inverse = q[to.row];
-                for (int c = 0; c < components; ++c) {
-                    const long long at = (long long)c * stride + to.row;
-                    boxes[to.rank][to.place + (long long)c * to.stride] = next_direction(all[c].of[beta], p[at], inverse, r[at]);
-                }
+                // All words are on their way before the first is stored, which might be one of them for all that the compiler knows.
+                double along[components], residual[components];
+                for (int c = 0; c < components; ++c) along[c] = p[(long long)c * stride + to.row], residual[c] = r[(long long)c * stride + to.row];
+                for (int c = 0; c < components; ++c)
+                    there[(long long)c * to.stride] = next_direction(all[c].of[beta], along[c], inverse, residual[c]);
             }
             arrive(ranks, at_border);
         };
         iterate_behind(Corners{corner_starts, corners, element_sums, elements}, q, held, w, x, r, p, scalars, dots, squares, groups, last - first,
                        stride, all, send_border);
         if (blockIdx.x == 0) await(ranks, at_border);
-        STAMP(10) SAVE_STAMPS
     }
 )cpp";
 
@@ -176,12 +201,11 @@ FusedRankKernels::Places FusedRankKernels::places(int components, int stride, st
     return places;
 }
 
-KernelSource FusedRankKernels::source(const Limits& limits, const Part& part, const KernelSource& product) {
+KernelSource FusedRankKernels::source(const Limits& limits, const Part& part, const KernelSource& product, int most_kept_bytes) {
     const bool alone = part.whole_rows <= FusedMassKernels::usual_few_rows;
-    KernelSource source = FusedMassKernels::source_of(
-        limits, part.components, part.own, &product, alone,
-        (std::getenv("HONE_HYDRO_DIRECT") != nullptr ? "#define DIRECT_DOTS true\n" : "#define DIRECT_DOTS false\n") + std::string(kernels),
-        "iterate_on_ranks");
+    KernelSource source =
+        FusedMassKernels::source_of(limits, part.components, part.own, &product, alone,
+                                    fmt::format("\n    constexpr int most_kept_bytes = {};\n{}", most_kept_bytes, kernels), "iterate_on_ranks");
     for (const char* name : {"q", "held"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"w", "x", "r", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     for (const char* name : {"corner_starts", "corners", "element_sums"}) source.arrays.push_back({name, Access::in, 0, "", ""});
@@ -199,8 +223,7 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Part& part, const Pla
 
 FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const KernelSource& source, const Part& part, const Places& places,
                                    Memory memory, const FusedMassKernels::Product& product, const KernelSource& of_product)
-    : backend_(&backend),
-      own_rows_(part.own),
+    : own_rows_(part.own),
       stride_(part.stride),
       rank_(part.rank),
       ranks_(part.ranks),
@@ -210,7 +233,7 @@ FusedRankKernels::FusedRankKernels(Backend& backend, const Limits& limits, const
       own_(source.step.front()),
       module_(backend.load(compiled_mass_kernels(backend, source))),
       product_(backend, of_product, product.matrix),
-      groups_(backend, (FusedMassKernels::group_words(part.components) + 256 * 12) * static_cast<std::int64_t>(sizeof(double))),
+      groups_(backend, FusedMassKernels::group_words(part.components) * static_cast<std::int64_t>(sizeof(double))),
       shares_(uploaded(backend, part.shares)) {
     // Dealt to the blocks that have the rows: they change a row when they have sent it.
     std::vector<std::vector<Border>> of_block(static_cast<std::size_t>(own_.grid[0]));
@@ -234,25 +257,6 @@ void FusedRankKernels::iterate(const Arrays& arrays, bool cooperative, Stream st
                        {product_.elements(), stride_, 0, own_rows_, whole_rows_, static_cast<int>(places_.dots), static_cast<int>(places_.squares),
                         static_cast<int>(places_.flags), ranks_, rank_, ++epoch_},
                        stream, cooperative);
-    if (std::getenv("HONE_STAMPS") != nullptr && (epoch_ == 300 || epoch_ == 301)) print_stamps();
-}
-
-void FusedRankKernels::print_stamps() const {
-    std::vector<long long> words(static_cast<std::size_t>(groups_.bytes()) / 8);
-    backend_->synchronise();
-    backend_->copy(words.data(), groups_.data(), groups_.bytes());
-    backend_->synchronise();
-    const std::size_t begin = words.size() - 256 * 12;
-    for (std::size_t n = 1; n <= 10; ++n) {
-        double sum = 0, least = 1e30, most = 0, late = 0, early = 1e30;
-        for (std::int64_t block = 0; block < own_.grid[0]; ++block) {
-            const long long* const of = words.data() + begin + static_cast<std::size_t>(block) * 12;
-            const auto cycles = static_cast<double>(of[n] - of[n - 1]), all = static_cast<double>(of[n] - of[0]);
-            sum += cycles, least = std::min(least, cycles), most = std::max(most, cycles), late = std::max(late, all), early = std::min(early, all);
-        }
-        std::fprintf(stderr, "stamps rank %d epoch %d phase %zu mean %.0f least %.0f most %.0f; since the begin %.0f to %.0f\n", rank_, epoch_, n,
-                     sum / static_cast<double>(own_.grid[0]), least, most, early, late);
-    }
 }
 
 }  // namespace hone::examples::hydro

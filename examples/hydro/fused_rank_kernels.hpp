@@ -50,7 +50,9 @@ class FusedRankKernels {
         void *w, *dot, *x, *r, *scalars;
     };
 
-    static KernelSource source(const Limits& limits, const Part& part, const KernelSource& product);
+    /// A block keeps its sums of dot products until all are found where they take up to
+    /// `most_kept_bytes` of the 48 KB that a block may have without asking for more.
+    static KernelSource source(const Limits& limits, const Part& part, const KernelSource& product, int most_kept_bytes = 40960);
 
     FusedRankKernels(Backend& backend, const Part& part, const Places& places, Memory memory, const FusedMassKernels::Product& product);
     /// The same for other limits, and from texts of the caller's, for tests.
@@ -62,9 +64,6 @@ class FusedRankKernels {
     void iterate(const Arrays& arrays, bool cooperative = false, Stream stream = {});
 
   private:
-    void print_stamps() const;
-
-    Backend* backend_;
     int own_rows_, stride_, rank_, ranks_, whole_rows_;
     Places places_;
     Memory memory_;

@@ -98,6 +98,7 @@ class ThreadOfProcess : public Communicator {
     void all_gather(std::span<const double> own, std::span<const int> counts, std::span<double> all) override {
         check_all_gather(*this, own.size(), counts, all.size());
         std::vector<int> of_processes;
+        of_processes.reserve(static_cast<std::size_t>(layout_.processes.size()));
         for (int process = 0; process < layout_.processes.size(); ++process)
             of_processes.push_back(std::accumulate(counts.begin() + layout_.begin(process), counts.begin() + layout_.begin(process + 1), 0));
         std::vector<double> here(static_cast<std::size_t>(of_processes[static_cast<std::size_t>(layout_.own())]));

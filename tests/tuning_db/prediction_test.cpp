@@ -243,6 +243,20 @@ TEST(Prediction, AWarpOfANeighbourIsAWarpHere) {
     EXPECT_EQ(prediction->config.integer("zones_per_block"), 8);
 }
 
+TEST(Prediction, WhereASecondBlockFitsItsRegistersAreLeft) {
+    // A multiprocessor has room for one such block of order 6, and for two of order 4.
+    const auto problem = [](int order) { return "corner_force dimension=3 zones=2048 order=" + std::to_string(order); };
+    const std::string one = "form=layered,zones_per_block=1,layers=4,derivatives=staged,min_blocks=1";
+    const auto two_fit = predicted(problem(4), {tuned(problem(6), one)});
+    ASSERT_TRUE(two_fit);
+    EXPECT_EQ(two_fit->config.integer("layers"), 4);
+    EXPECT_EQ(two_fit->config.integer("min_blocks"), 2);
+    // What had room for two may have its registers here as it had them there.
+    const auto two_fitted = predicted(problem(3), {tuned(problem(4), one)});
+    ASSERT_TRUE(two_fitted);
+    EXPECT_EQ(two_fitted->config.integer("min_blocks"), 1);
+}
+
 TEST(Prediction, WhatAFamilyCountsToTakeLongGivesWay) {
     // Eight products a block where 32 are under way, by a near neighbour: on an H200 half as fast.
     const Record near = tuned("batched_gemm form=nt b=shared m=5 n=7 k=5 batch=2082118",

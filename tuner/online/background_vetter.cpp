@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <limits>
 #include <set>
@@ -174,7 +174,9 @@ void BackgroundVetter::run() {
     while (true) {
         run_tasks(lock);
         if (stopping_) break;
+        if (stepping_ && !on_cpu()) calm_down();
         const auto candidate = next_job(lock);
+        if (!candidate && !stepping_ && !on_cpu()) lay_out(lock);
         job_waits_ = candidate.has_value();
         if (candidate) note(compiled_after_);
         if (candidate && !stepping_ && !on_cpu()) permitted_ = working_ = true;
@@ -228,6 +230,7 @@ void BackgroundVetter::begin() {
     evaluator_->adopt(std::move(opened_));
     evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
     if (on_cpu()) return;
+    evaluator_->open_compilers(hurried_processes(settings_.worker.compile_processes));
     lower_priority();
     evaluator_->open_compilers();
 }
@@ -241,6 +244,28 @@ void BackgroundVetter::start_worker() {
     }
 }
 
+/// The application's own priority was for the time before its steps.
+void BackgroundVetter::calm_down() {
+    if (evaluator_ && !std::exchange(calm_, true)) evaluator_->set_niceness_of_compilers(low_priority);
+}
+
+/// Before the first step nothing is slowed by it, and a candidate need not wait for it then. It is a
+/// job if that comes meanwhile.
+void BackgroundVetter::lay_out(std::unique_lock<std::mutex>& lock) {
+    if (!evaluator_) return;
+    working_ = true;
+    lock.unlock();
+    std::string why;
+    try {
+        evaluator_->lay_out([this] { return stopping_.load(); });
+    } catch (const std::exception& error) {
+        why = error.what();
+    }
+    lock.lock();
+    working_ = false;
+    if (!why.empty()) broken_ = why;
+}
+
 std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>& lock) {
     if (wanted_.empty()) return std::nullopt;
     if (on_cpu()) return wanted_.front();
@@ -250,7 +275,7 @@ std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>
     lock.unlock();
     try {
         begin();
-        compiled_soonest_first(candidates);
+        most_promising_first(candidates);
         for (const Candidate& candidate : candidates) {
             if (passed_.count(candidate.index) == 0 && !evaluator_->compiled(candidate)) continue;
             if (!ready) ready = candidate;
@@ -266,18 +291,31 @@ std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>
     return ready;
 }
 
-/// What has a text twice as long as the shortest takes the compiler about twice as long: it must not
-/// keep waiting what can be tried soon. Within a factor of two their order stays.
-void BackgroundVetter::compiled_soonest_first(std::vector<Candidate>& candidates) {
-    std::size_t shortest = std::numeric_limits<std::size_t>::max();
-    const auto length = [this](const Candidate& candidate) {
-        const auto [known, is_new] = text_lengths_.try_emplace(candidate.index, 0);
-        if (is_new) known->second = family_.kernel(problem_, candidate.config, backend_.device().limits).text.size();
-        return std::max<std::size_t>(known->second, 1);
+/// What has a text several times as long as the shortest takes the compiler as many times as long: it
+/// must not keep waiting what can be tried soon. Among texts of a length that executes less than half
+/// as many operations comes first; otherwise their order stays. So does the first of all, which the
+/// others are compared with.
+void BackgroundVetter::most_promising_first(std::vector<Candidate>& candidates) {
+    constexpr int times_as_long = 4, times_as_many = 2;
+    const auto power = [](double ratio, int base) { return static_cast<int>(std::log(ratio) / std::log(base)); };
+    Known least{std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
+    for (const Candidate& candidate : candidates) {
+        const auto [known, is_new] = known_.try_emplace(candidate.index);
+        if (is_new) {
+            const KernelSource source = family_.kernel(problem_, candidate.config, backend_.device().limits);
+            known->second = {std::max(1.0, static_cast<double>(source.text.size())), std::max(1.0, source.executed_operations)};
+        }
+        least.length = std::min(least.length, known->second.length);
+    }
+    const auto length = [&](const Known& known) { return power(known.length / least.length, times_as_long); };
+    for (const Candidate& candidate : candidates)
+        if (const Known& known = known_.at(candidate.index); length(known) == 0) least.operations = std::min(least.operations, known.operations);
+    const auto rank = [&](const Candidate& candidate) {
+        const Known& known = known_.at(candidate.index);
+        return std::pair(length(known), power(std::max(1.0, known.operations / least.operations), times_as_many));
     };
-    for (const Candidate& candidate : candidates) shortest = std::min(shortest, length(candidate));
-    const auto octave = [&](const Candidate& candidate) { return std::bit_width(length(candidate) / shortest); };
-    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) { return octave(a) < octave(b); });
+    const std::ptrdiff_t first = passed_.empty() && !candidates.empty() ? 1 : 0;
+    std::stable_sort(candidates.begin() + first, candidates.end(), [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
 }
 
 void BackgroundVetter::work(const Candidate& candidate) {

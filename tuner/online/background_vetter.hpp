@@ -87,9 +87,11 @@ class BackgroundVetter {
     void run_tasks(std::unique_lock<std::mutex>& lock);
     void begin();
     void start_worker();
+    void calm_down();
+    void lay_out(std::unique_lock<std::mutex>& lock);
     /// The next candidate for a job, once there is one.
     std::optional<Candidate> next_job(std::unique_lock<std::mutex>& lock);
-    void compiled_soonest_first(std::vector<Candidate>& candidates);
+    void most_promising_first(std::vector<Candidate>& candidates);
     void work(const Candidate& candidate);
     Vetted vet(const Candidate& candidate);
     Outcome evaluate(const Candidate& candidate);
@@ -124,8 +126,14 @@ class BackgroundVetter {
     std::unique_ptr<WorkerEvaluator> evaluator_;
     Problem small_;
     OpenedWorker opened_;
+    bool calm_ = false;  ///< compilers have low priority, all of them
     std::map<std::int64_t, Outcome> passed_;
-    std::map<std::int64_t, std::size_t> text_lengths_;
+    /// Of a candidate's source.
+    struct Known {
+        double length = 0;      ///< of its text
+        double operations = 0;  ///< that a step executes
+    };
+    std::map<std::int64_t, Known> known_;
     std::thread thread_;
     int process_ = 0;  ///< whose thread it is
 };

@@ -18,10 +18,6 @@
 namespace hone::inline v0_1 {
 namespace {
 
-// A quarter of an ordinary thread's share of a core: how much the application may lose is the
-// policy's business, and what never runs finds nothing.
-constexpr int low_priority = 5;
-
 /// Without a worker the tuner starts its own, and tells why it cannot.
 OpenedWorker opened(const std::vector<std::string>& command, const std::string& request, int compilers) {
     OpenedWorker worker;
@@ -29,14 +25,15 @@ OpenedWorker opened(const std::vector<std::string>& command, const std::string& 
         worker.temporary = std::make_unique<RunFolder>();
         worker.process = std::make_unique<ChildProcess>(command, worker.temporary->environment());
         worker.process->send(request);
-        lower_priority();
         for (int i = 0; i < compilers; ++i) {
+            if (i == hurried_processes(compilers)) lower_priority();
             worker.compilers.push_back(std::make_unique<ChildProcess>(command, worker.temporary->environment()));
             worker.compilers.back()->send(CompilePool::load_request);
         }
     } catch (const std::exception&) {
-        return {};
+        worker = {};
     }
+    lower_priority();
     return worker;
 }
 
@@ -48,6 +45,10 @@ void lower_priority() {
 
 int compile_processes(const OnlineSettings& settings, Target target) {
     return settings.compile_processes > 0 ? settings.compile_processes : target == Target::cpu ? 1 : std::max(1, processors().usable / 2);
+}
+
+int hurried_processes(int compilers) {
+    return std::min(compilers, std::max(1, processors().usable / 4));
 }
 
 int worker_threads() {
@@ -69,8 +70,8 @@ EarlyWorker::EarlyWorker(const std::string& device, const OnlineSettings& settin
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
     if (name.target == Target::cpu || command.empty()) return;
     state_->index = name.index;
-    const std::string request =
-        open_request(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache, threads_word(worker_threads()));
+    const std::string request = request_to_open(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache,
+                                                threads_word(worker_threads()));
     const OnProcessors inherited;  // not on the processor of the application's bound thread
     thread_ = std::thread([state = state_, command, request, compilers = compile_processes(settings, name.target)] {
         OpenedWorker worker = opened(command, request, compilers);

@@ -12,14 +12,20 @@ namespace hone::inline v0_1 {
 
 struct OpenedWorker;
 
-/// Of the calling thread and of the processes that it starts from now on: what takes the
-/// processors' time beside an application. Not of the worker of a GPU, which takes little, and which
-/// all candidates wait for.
+/// A quarter of an ordinary thread's share of a core: how much an application may lose is the
+/// policy's business, and what never runs finds nothing. Not of the worker of a GPU, which takes
+/// little, and which all candidates wait for.
+constexpr int low_priority = 5;
+/// Of the calling thread and of the processes that it starts from now on.
 void lower_priority();
 
 /// Processes that compile beside an application: half of its processors for a GPU, one for the CPU,
 /// if the settings do not say. An application that sets up has use for all of them.
 int compile_processes(const OnlineSettings& settings, Target target);
+
+/// Of them, those that have the application's own priority until it steps: with fewer rights they
+/// would wait for its end of setting up, where that takes all processors. They take a quarter.
+int hurried_processes(int compilers);
 
 /// Threads in which the worker of a GPU makes data and expected answers. Of a team as large as the
 /// application's own each thread would wait for the slowest.

@@ -1,6 +1,7 @@
 #include "tuner/worker/compile_pool.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -115,9 +116,16 @@ void CompilePool::start(int most) {
     }
 }
 
-void CompilePool::open() {
-    for (Process& process : processes_)
+void CompilePool::open(int most) {
+    for (Process& process : processes_) {
+        if (most-- <= 0) return;
         if (!process.opened && !process.retired) tell(process, problem_);
+    }
+}
+
+void CompilePool::set_niceness(int niceness) const {
+    for (const Process& process : processes_)
+        if (process.child && process.child->pid() > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(process.child->pid()), niceness);
 }
 
 void CompilePool::adopt(std::vector<std::unique_ptr<ChildProcess>> children) {

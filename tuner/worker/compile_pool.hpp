@@ -77,9 +77,11 @@ class CompilePool {
     /// Lets what was held go on, and gives queued work to idle processes, in the order added, until
     /// `most` are at work. Throws Error when no process can be started.
     void start(int most = std::numeric_limits<int>::max());
-    /// Starts all processes and tells them the problem, before there is any work. Throws Error as
-    /// `start`.
-    void open();
+    /// Starts the first `most` processes and tells them the problem, before there is any work. Throws
+    /// Error as `start`.
+    void open(int most = std::numeric_limits<int>::max());
+    /// Gives the processes that run now a niceness.
+    void set_niceness(int niceness) const;
     /// Takes what the processes said; ends those that are beyond their time. Throws FullDiskError
     /// where compilers have no room for their files, and Error where a process cannot compile
     /// anything: no configuration is to blame, and none has a result.

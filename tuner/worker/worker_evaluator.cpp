@@ -47,7 +47,7 @@ bool same(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& further) {
+std::string request_to_open(Target target, int index, const std::filesystem::path& cache, const std::string& further) {
     return fmt::format(R"({{"do": "open", "device": "{}:{}", "cache": {}{}}})", to_string(target), index, json_string(cache.string()), further);
 }
 
@@ -89,7 +89,7 @@ void WorkerEvaluator::start_worker(Lane& lane) {
                            settings_.device.limits.multiprocessors);
     else
         team = threads_word(settings_.host_threads);
-    lane.worker->send(open_request(settings_.device.limits.target, on_cpu() ? 0 : lane.place.index, settings_.cache, team));
+    lane.worker->send(request_to_open(settings_.device.limits.target, on_cpu() ? 0 : lane.place.index, settings_.cache, team));
     lane.setup_answers_due = 1;
     lane.asked = Clock::now();
 }
@@ -120,6 +120,16 @@ void WorkerEvaluator::place(Lane& lane) {
     lane.worker->send(R"({"do": "place"})");
     ++lane.setup_answers_due;
     lane.asked = Clock::now();
+}
+
+void WorkerEvaluator::lay_out(const std::function<bool()>& stop) {
+    collect();
+    if (!first().worker || first().placed || first().setup_answers_due > 0) return;
+    place(first());
+    while (first().setup_answers_due > 0 && !stop()) {
+        wait_a_moment(may_compile());
+        collect();
+    }
 }
 
 void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed, double most_seconds) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,8 +39,8 @@ struct OpenedWorker {
 
 /// What a worker is told first: to open a device. `further`: members of the request that name its
 /// processors and threads.
-std::string open_request(Target target, int index, const std::filesystem::path& cache, const std::string& further);
-/// Of `open_request`: as many threads, or as many as the system gives where that is 0.
+std::string request_to_open(Target target, int index, const std::filesystem::path& cache, const std::string& further);
+/// Of `request_to_open`: as many threads, or as many as the system gives where that is 0.
 std::string threads_word(int threads);
 
 /// How candidates are evaluated on a device, or on several of one kind.
@@ -100,10 +101,14 @@ class WorkerEvaluator : public Evaluator {
     std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
     WaitingTime waiting() const override { return waiting_; }
-    /// Starts the compiling processes before there is anything to compile: they load their compiler
-    /// and list the problem's space meanwhile.
-    void open_compilers() { pool_.open(); }
-    /// The first device's worker, if that was started before and told to `open_request`. Before
+    /// Starts the compiling processes, or the first of them, before there is anything to compile:
+    /// they load their compiler and list the problem's space meanwhile.
+    void open_compilers(int most = std::numeric_limits<int>::max()) { pool_.open(most); }
+    void set_niceness_of_compilers(int niceness) const { pool_.set_niceness(niceness); }
+    /// Has the first device's worker lay the problem's data out now, if it has made them and was not
+    /// told yet, and waits for that.
+    void lay_out(const std::function<bool()>& stop);
+    /// The first device's worker, if that was started before and told to `request_to_open`. Before
     /// `begin`.
     void adopt(OpenedWorker worker);
     /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work

@@ -207,13 +207,6 @@ std::int64_t safe_zones(const Shape& shape) {
     return zones;
 }
 
-Tunable layers_of_points(const Shape& shape) {
-    std::vector<std::int64_t> layers;
-    for (const int count : {1, 2, 3, 4, 6, 8})
-        if (shape.points_along % count == 0) layers.push_back(count);
-    return {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"};
-}
-
 Tunable min_blocks(std::vector<std::int64_t> values) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers(std::move(values))};
 }
@@ -230,8 +223,8 @@ Block numeric_constants(const Plan& plan) {
 Block cuda_constants(const Plan& plan) {
     Block block = numeric_constants(plan);
     block.line(
-        "constexpr int team = columns * splits, zones_per_block = {}, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = {};",
-        plan.number("zones_per_block"), plan.number("min_blocks"));
+        "constexpr int team = columns * splits{}, zones_per_block = {}, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = {};",
+        plan.points_of_thread() == 2 ? " / 2" : "", plan.number("zones_per_block"), plan.number("min_blocks"));
     if (plan.config.has("decomposition", "jacobi")) block.line("constexpr int sweeps = {};", plan.shape.precision == Precision::f32 ? 4 : 5);
     if (plan.has(Kind::corner)) {
         const CornerLayout layout(plan);
@@ -268,7 +261,6 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     forms.safe = forms.list.front().space.name;
     if (!shape.keeps_corner()) forms.list.push_back(layered_form(problem, limits));
     if (streams(shape) && limits.architecture >= 80) forms.list.push_back(streamed_form(problem));
-    if (pairs(shape) && limits.architecture >= 90) forms.list.push_back(paired_form(problem));
     return forms;
 }
 

@@ -19,20 +19,12 @@ bool streams(const Shape& shape);
 /// pass are copied into shared memory meanwhile.
 Form streamed_form(const Problem& problem);
 
-/// Whether a zone is solid, and has mirrored points along an axis that share more than a sum.
-bool pairs(const Shape& shape);
-/// One launch in which a team of threads, a warp at Q2-Q1, goes from zone to zone: a thread has two
-/// mirrored points, whose derivatives stay in its registers. The next zone's nodes and coefficients
-/// come meanwhile.
-Form paired_form(const Problem& problem);
-
 /// The smallest number from `words` on that is `step` more than a multiple of the banks.
 int padded(int words, int step, int banks);
 /// Tunables of all CUDA forms.
 Tunable zones_per_block();
 /// As many as have some dozen columns of points.
 std::int64_t safe_zones(const Shape& shape);
-Tunable layers_of_points(const Shape& shape);
 Tunable min_blocks(std::vector<std::int64_t> values);
 /// What all CUDA texts have: the shape's, and the smallest and largest numbers.
 Block numeric_constants(const Plan& plan);

@@ -17,6 +17,11 @@ bool sums_directly(const Plan& plan) {
     return plan.config.has("derivatives", "direct");
 }
 
+// Whether a thread has two points, which are mirror images along the first axis.
+bool has_pairs(const Plan& plan) {
+    return plan.points_of_thread() == 2;
+}
+
 // Whether what the physics takes from memory is copied past the registers.
 bool copies_points(const Plan& plan) {
     return plan.config.has("point_data", "async");
@@ -44,6 +49,14 @@ bool deals_tables(const Plan& plan, int fields) {
     return plan.shape.dimension == 3 && has_parity(plan) && rounds(3 * fields) < 3 * rounds(fields);
 }
 
+// Whether lines along the second axis are dealt out one by one, whatever field they are of; all
+// three products of a line come together, and take what they read once, which is worth a fifth.
+bool deals_lines(const Plan& plan, int fields) {
+    const int lines = fields * plan.splits() * plan.shape.nodes_along;
+    const auto rounds = [&](int numbers) { return (numbers + plan.team() - 1) / plan.team(); };
+    return has_pairs(plan) && 10 * 3 * rounds(lines) <= 12 * rounds(3 * lines);
+}
+
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's
 // accesses go to different banks.
 struct LayeredLayout {
@@ -54,11 +67,14 @@ struct LayeredLayout {
     int layer_nodes, layer_energies, layer_rows;     // of one layer
     int node_pitch, energy_pitch, point_pitch;       // of rows
     int layer_pitch;                                 // of a layer's nodes
+    int half_field, half_layer, half_words;          // of nodes at layers: from field to field, from layer to layer, all
+    int row_words;                                   // of a number of all rows
     int derived, made;                               // numbers at a point: from nodes, and for them
     int slot;                                        // of a number at all points of the layers
     bool folded;                                     // points of a row are exchanged, so that columns lie in different banks
     bool several;                                    // passes over layers, whose sums are added up
     int across_words, point_words, force_sum_words;  // of a zone
+    int bernstein_words, pair_words;                 // of tables in shared memory
     int table_words, zone_pitch;                     // of a block, and from zone to zone
 
     int copied_words;  // of a point
@@ -89,21 +105,36 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     point_pitch = folded ? p : p + 1;
     slot = rows * point_pitch;
     several = layers < p;
-    across_words = std::max(fields, shape.physics() ? d : 0) * d * rows * node_pitch;
+    row_words =
+        has_pairs(plan) ? padded(rows * node_pitch, n, banks) : rows * node_pitch;  // lines of the fields of a layer: side by side in the banks
+    across_words = std::max(fields, shape.physics() ? d : 0) * d * row_words;
     derived = fields * d + (shape.physics() ? 1 : 0);
     made = (shape.physics() ? d * d : 0) + (shape.works() ? 1 : 0);
-    const int numbers = sums_directly(plan) ? made : derived;
+    const int numbers = sums_directly(plan) || has_pairs(plan) ? made : derived;
     point_words = std::max(numbers * slot, plan.team());
+    if (has_pairs(plan)) point_words = std::max(point_words, d * d * layers * layer_nodes);
     layer_pitch = node_pitch;
-    if (solid) {
+    if (has_pairs(plan)) {
+        half_field = layer_nodes;
+        half_layer = 2 * fields * layer_nodes + n;
+        half_words = layers * half_layer;
+        point_words = std::max(point_words, half_words + layers * layer_energies);
+    } else if (solid) {
         const auto halves = [&](int pitch) { return 2 * fields * layers * pitch + (shape.physics() ? layers * layer_energies : 0); };
         layer_pitch = padded(layer_nodes, n, banks);
         if (halves(layer_pitch) > point_words) layer_pitch = odd(layer_nodes);  // some conflicts take less than the room
         point_words = std::max(point_words, halves(layer_pitch));
     }
+    if (!has_pairs(plan)) {
+        half_field = layers * layer_pitch;
+        half_layer = layer_pitch;
+        half_words = 2 * fields * half_field;
+    }
     force_sum_words = shape.physics() ? shape.vector_words() : 0;
-    copied_words = copies_points(plan) ? d * d + 1 : 0;
-    table_words = solid ? p * (2 * n + (shape.works() ? shape.energies_along : 0)) : 0;
+    copied_words = copies_points(plan) ? plan.points_of_thread() * (d * d + 1) : 0;
+    bernstein_words = solid && shape.works() ? p * shape.energies_along : 0;
+    pair_words = has_pairs(plan) ? p / 2 * (2 * n + shape.energies_along) : 0;
+    table_words = bernstein_words + (has_pairs(plan) ? pair_words : solid ? 2 * p * n : 0);
     const int sums = several ? force_sum_words + (shape.works() ? shape.energies() : 0) : 0;
     const int words = across_words + point_words + rows * energy_pitch + sums;
     zone_pitch = plan.team() >= banks ? words : padded(words, plan.team(), banks);
@@ -113,10 +144,14 @@ Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
     Block block;
     block.line("constexpr int fields = {}, layers = splits, rows = {};  // differentiated; at a time; of points in them", layout.fields, layout.rows);
     block.line("constexpr int layer_nodes = {}, layer_energies = {}, layer_rows = {};", layout.layer_nodes, layout.layer_energies, layout.layer_rows);
-    block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, layer_pitch = {};", layout.node_pitch, layout.energy_pitch,
-               layout.point_pitch, layout.layer_pitch);
+    block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, half_field = {}, half_layer = {}, half_words = {};",
+               layout.node_pitch, layout.energy_pitch, layout.point_pitch, layout.half_field, layout.half_layer, layout.half_words);
     std::string others;
-    if (has_parity(plan)) others += fmt::format(", derived = {}, made_numbers = {}", layout.derived, layout.made);
+    if (has_parity(plan))
+        others +=
+            fmt::format(", derived = {}, made_numbers = {}, parts = team / rows, row_words = {}", layout.derived, layout.made, layout.row_words);
+    if (has_pairs(plan)) others += fmt::format(", pairs_along = points_along / 2, pair_words = {}", layout.pair_words);
+    if (layout.bernstein_words > 0) others += fmt::format(", bernstein_words = {}", layout.bernstein_words);
     if (fetched_ahead(plan) > 0) others += fmt::format(", fetched_ahead = {}", fetched_ahead(plan));
     block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {}{};", layout.slot, layout.across_words,
                layout.point_words, layout.table_words, layout.zone_pitch, others);
@@ -156,6 +191,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
     // What the physics of a point takes from memory is fetched a pass ahead where there are
     // registers for it (measured on an H200).
     const bool copied = copies_points(plan);
+    const bool staged = plan.config.has("derivatives", "staged");
+    const bool one_by_one = deals_lines(plan, layout.fields);
     const bool early = !copied && shape.physics() && (!solid || shape.order == 1 || f32);
     Block all_constants = cuda_constants(plan);
     all_constants.append(layout_constants(layout, plan));
@@ -168,17 +205,26 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                 {"early", early},
                 {"late", shape.physics() && !early && !copied},
                 {"copied", copied},
+                {"paired", has_pairs(plan)},
+                {"energies_late", shape.physics() && !has_pairs(plan)},
+                {"loaded", !copied},
+                {"pairs_copied", copied && has_pairs(plan)},
+                {"points_copied", copied && !has_pairs(plan)},
+                {"tables_of_rows", solid && !has_pairs(plan)},
+                {"bernstein_rows", layout.bernstein_words > 0},
+                {"sums_of_columns", shape.physics() && !has_pairs(plan)},
                 {"pointed", !early && !(copied && !shape.keeps_stress())},
                 {"keeps_stress", shape.keeps_stress()},
                 {"direct", sums_directly(plan)},
-                {"staged", !sums_directly(plan)},
-                {"staged_plainly", !sums_directly(plan) && !has_parity(plan)},
-                {"staged_by_parity", !sums_directly(plan) && has_parity(plan)},
+                {"staged", staged},
+                {"staged_plainly", staged && !has_parity(plan)},
+                {"staged_by_parity", staged && has_parity(plan)},
                 {"folded", layout.folded},
                 {"several", layout.several},
                 {"parity", has_parity(plan)},
-                {"lines_by_field", solid && !deals_tables(plan, layout.fields)},
-                {"lines_by_table", deals_tables(plan, layout.fields)},
+                {"lines_one_by_one", one_by_one},
+                {"lines_by_field", solid && !one_by_one && !deals_tables(plan, layout.fields)},
+                {"lines_by_table", !one_by_one && deals_tables(plan, layout.fields)},
                 {"mirrored", has_parity(plan) && !layout.several},
                 {"fetches_ahead", fetched_ahead(plan) > 0},
                 {"stress_comes", !shape.physics()},
@@ -208,12 +254,18 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 
 Form layered_form(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
+    std::vector<std::int64_t> layers;
+    for (const int count : {1, 2, 3, 4, 6, 8})
+        if (shape.points_along % count == 0) layers.push_back(count);
     const bool several = shape.dimension == 3 && shape.order >= 3 && shape.order <= 5;
+    const bool pairs = shape.dimension == 3 && shape.order > 1 && shape.physics();
     std::vector<Tunable> tunables{
         zones_per_block(),
-        layers_of_points(shape),
-        {"derivatives", "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes",
-         words({"staged", "direct"}), Value("staged")},
+        {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
+        {"derivatives",
+         "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes; paired: a thread does, for two "
+         "points that are mirror images",
+         pairs ? words({"staged", "direct", "paired"}) : words({"staged", "direct"}), Value("staged")},
         min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})};
     std::vector<Assignment> safe{{"zones_per_block", safe_zones(shape)},
                                  {"layers", std::int64_t{several ? 2 : 1}},
@@ -238,9 +290,18 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                             numbers({0, 32, 64, 128, 256, 1024, 4096}), Value(std::int64_t{0})});
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
+    std::vector<Constraint> constraints;
+    if (pairs)
+        constraints.push_back({"pairs",
+                               [](const Config& config) -> std::optional<std::string> {
+                                   if (!config.has("derivatives", "paired") || config.has("axis_sums", "parity")) return std::nullopt;
+                                   return "pairs of points take sums by parity";
+                               },
+                               {"derivatives", "axis_sums"}});
     return {.space = {.name = "layered",
                       .help = "points, forces and work in one launch, layer by layer of points, at any order",
                       .tunables = std::move(tunables),
+                      .constraints = std::move(constraints),
                       .safe = std::move(safe),
                       .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
             .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },

@@ -52,7 +52,9 @@ struct Plan {
     int splits() const { return static_cast<int>(integer_or(config, "splits", integer_or(config, "layers", 1))); }
     /// Threads of a zone: one alone where a form does not say how many zones a block of threads
     /// has.
-    int team() const { return config.find("zones_per_block") == nullptr ? 1 : shape.columns() * splits(); }
+    int team() const { return config.find("zones_per_block") == nullptr ? 1 : shape.columns() * splits() / points_of_thread(); }
+    /// Points of a layer that a thread of form layered has.
+    int points_of_thread() const { return config.has("derivatives", "paired") ? 2 : 1; }
     /// Components whose sums a zone makes together.
     int together() const { return stored() ? 1 : shape.dimension; }
 

@@ -182,7 +182,7 @@ class FusedRankKernelsTest : public testing::Test {
 // and has one block.
 TEST_F(FusedRankKernelsTest, HaveTheDigitsOfOneRank) {
     SCOPED_TRACE(seed_);
-    for (const int ranks : {2, 3}) {
+    for (const auto& [ranks, most_kept_bytes] : {std::pair{2, 40960}, {3, 40960}, {2, 0}}) {
         prepare("sedov", 3, 2, {4, 4, 5}, ranks);
         if (IsSkipped()) return;
         Limits limits = cuda_limits(90);
@@ -203,7 +203,7 @@ TEST_F(FusedRankKernelsTest, HaveTheDigitsOfOneRank) {
             const Here& here = here_[rank];
             devices.emplace_back(*backend_, here, first_scalars_);
             const FusedMassKernels::Product product = devices.back().product(here, limits);
-            KernelSource source = FusedRankKernels::source(limits, here.part, product.source);
+            KernelSource source = FusedRankKernels::source(limits, here.part, product.source, most_kept_bytes);
             // Ranks take turns only where they wait for each other, so that a fence has nothing to
             // do.
             source.text = "inline void __threadfence_system() {}\n" + source.text;

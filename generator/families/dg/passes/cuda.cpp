@@ -23,18 +23,11 @@ bool scaled(const Plan& plan, const Pass& pass) {
 // A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold
 // copy_width of them.
 void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set<std::string>& flags) {
-    const bool fields_here = flags.contains("fields_here"), residual_here = flags.contains("residual_ahead"), helpers = flags.contains("helpers"),
-               terms_apart = flags.contains("terms_apart");
+    const bool fields_here = flags.contains("fields_here"), residual_here = flags.contains("residual_ahead"), helpers = flags.contains("helpers");
     const char* const part = flags.contains("block_copies") ? ", whole, there" : "";
     const char* const of_memory = residual_here || helpers ? "" : part;
     const auto put = [&](const char* name, const std::string& line) { holes.emplace_back(name, Block().text(line)); };
-    put("of_stage", terms_apart ? "const real b = stage[1];" : "const real a = stage[0], b = stage[1], dt = stage[2];");
-    put("residual", terms_apart ? "load(residual, brought + (i + i / words * (row - words)));"
-                                : fmt::format("load(residual, {} + i{});",
-                                              helpers         ? "brought"
-                                              : residual_here ? "here"
-                                                              : "res + base",
-                                              of_memory));
+    put("residual", fmt::format("load(residual, {} + i{});", helpers ? "brought" : residual_here ? "here" : "res + base", of_memory));
     put("field", fields_here ? "load(field, here + (i + i / words * (row - words)));" : fmt::format("load(field, q + base + i{});", part));
     put("before", fmt::format("load(before, {} + i{});", helpers ? "brought" : "rhs + base", helpers ? "" : part));
     put("load_ahead", fmt::format("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
@@ -46,10 +39,6 @@ void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set
                              plan.shape.what->second_group * plan.shape.nodes));
     std::string sum = !pass.from_rhs ? "total[j]" : pass.sums() ? "(before[j] + total[j])" : "before[j]";
     if (scaled(plan, pass)) sum += " * scale";
-    if (terms_apart) {
-        holes.emplace_back("new_words", Block());
-        return;
-    }
     put("new_words", pass.update ? fmt::format("residual[j] = a * residual[j] + dt * {};", sum)
                                  : fmt::format("{}[j] = {};", pass.sums() ? "total" : "before", sum));
 }
@@ -61,7 +50,7 @@ struct BlockShape {
 };
 
 BlockShape block_shape(const Plan& plan, std::int64_t threads) {
-    return {number(plan.config, "elements_per_block") * integer_or(plan.config, "chunks", 1), threads, number(plan.config, "copy_width")};
+    return {number(plan.config, "elements_per_block"), threads, number(plan.config, "copy_width")};
 }
 
 // A launch that only updates streams through memory, beside others that compute: a tile of theirs
@@ -100,31 +89,21 @@ constexpr std::array way_flags{"tile",
                                "block_copies",
                                "parts_apart",
                                "helpers",
-                               "terms_apart",
                                "parts_in_place",
                                "parts_in_code",
                                "asks_early",
                                "shared_operator",
-                               "shared_lift",
-                               "in_chunks",
-                               "bulk_operators",
-                               "coefficients_ahead",
-                               "lift_ahead",
-                               "fetches_ahead",
+                               "bulk_derivatives",
+                               "near_derivatives",
                                "traces_in_shared",
                                "waits_for_factors",
                                "transforms_behind_fluxes",
                                "fluxes_after_derivatives"};
 
 Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
-    Flags flags{{"totals", pass.sums() && !text.flags.contains("terms_apart")},
-                {"volume", pass.volume},
-                {"without_volume", !pass.volume},
-                {"surface", pass.surface},
-                {"from_rhs", pass.from_rhs},
-                {"update", pass.update},
-                {"scaled", scaled(plan, pass) && !text.flags.contains("terms_apart")},
-                {"f64", plan.shape.precision == Precision::f64}};
+    Flags flags{
+        {"sums", pass.sums()},       {"volume", pass.volume}, {"without_volume", !pass.volume}, {"surface", pass.surface},
+        {"from_rhs", pass.from_rhs}, {"update", pass.update}, {"scaled", scaled(plan, pass)},   {"f64", plan.shape.precision == Precision::f64}};
     add_flux_flags(flags, plan.shape);
     for (const char* const flag : way_flags) flags.emplace_back(flag, text.flags.contains(flag));
     flags.emplace_back("asks_late", !text.flags.contains("asks_early"));
@@ -135,10 +114,9 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 // Flags of the file around the passes, of which one has `used`.
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     Flags flags{{"copies_past_registers", used.contains("fields_here") || used.contains("helpers")},
-                {"groups_of_copies", used.contains("terms_apart")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
-                {"bulk_operators", used.contains("bulk_operators")},
-                {"prefetches", used.contains("prefetches") || used.contains("fetches_ahead")},
+                {"bulk_derivatives", used.contains("bulk_derivatives")},
+                {"prefetches", used.contains("prefetches")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"double_parity", used.contains("double_parity")},

@@ -80,11 +80,6 @@ Tunable lift_tunable() {
             words({"fluxes", "amplitudes"}), Value("fluxes")};
 }
 
-Tunable blocks_ahead_tunable() {
-    return {"blocks_ahead", "0, or how many blocks later the one is whose words a block asks the second cache for", numbers({0, 256, 512, 1024}),
-            Value(std::int64_t{0})};
-}
-
 Tunable residency_tunable(const Shape& shape, const Limits& limits) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for",
             shape.low_order() && matrix_units(shape, limits).empty() ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})};

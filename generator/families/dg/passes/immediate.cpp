@@ -34,7 +34,6 @@ struct ImmediateLayout {
     int row;             ///< stride between elements' fields in shared memory
     bool amplitudes;     ///< LIFT takes these, face by face, and not the flux of each field
     bool by_parts;       ///< D and LIFT act on parts under two reflections
-    bool terms_apart;    ///< of these, and threads for D and others for LIFT
     int face_row;        ///< stride between faces of these
     int flux_row;        ///< stride between the fields of an element's fluxes, or its amplitudes
     int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
@@ -46,9 +45,7 @@ struct ImmediateLayout {
     ImmediateLayout(const Shape& shape, const Config& config);
     int threads() const { return 2 * node_parts * elements_per_block; }
     /// Whether threads without right-hand sides bring what these update into shared memory.
-    bool helpers() const { return by_parts && node_parts > 1 && !terms_apart; }
-    /// Neighbouring amplitudes that a thread loads together.
-    int amplitude_width(const Shape& shape) const { return std::gcd(face_row, shape.vector_width()); }
+    bool helpers() const { return by_parts && node_parts > 1; }
     std::int64_t shared_words(const Parts& parts) const;
 };
 
@@ -137,8 +134,7 @@ const char* derivative_name(int along) {
 }
 
 // Rows of LIFT by parts whose sums a thread holds at a time.
-int rows_of_lift(const Shape& shape, const ImmediateLayout& layout) {
-    if (layout.terms_apart) return (shape.nodes + 1) / 2;
+int rows_of_lift(const Shape& shape) {
     return shape.precision == Precision::f32 ? shape.nodes : (shape.nodes + 3) / 4;
 }
 
@@ -161,7 +157,7 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
 }
 
 // Images of nodes, places of points in a row of amplitudes, signs.
-Block part_tables(const Plan& plan, const ImmediateLayout& layout) {
+Block part_tables(const Plan& plan) {
     const Shape& shape = plan.shape;
     const DoubleParity& parity = DoubleParity::of(shape.reference());
     const DoubleFaceParity& faces = DoubleFaceParity::of(shape.reference());
@@ -180,7 +176,7 @@ Block part_tables(const Plan& plan, const ImmediateLayout& layout) {
         for (const KeptPart& part : kept_parts(shape)) changes.at(static_cast<std::size_t>(pair)).push_back(part.kind >> (1 - pair) & 1);
     // Nodes that stand for their images under two reflections; of a face; rows of LIFT.
     block.line("constexpr int even_parts = {}, outputs_of_half = {}, odd_points = {}, rows_together = {};", parity.count(0), most_outputs(shape),
-               faces.odd(), rows_of_lift(shape, layout));
+               faces.odd(), rows_of_lift(shape));
     block.line("__device__ const short images[even_parts][4] = {{{}}}, place_of_point[face_points] = {{{}}};", fmt::join(images, ", "),
                fmt::join(places, ", "));
     return block.line("__device__ const bool changes_sign[2][nodes] = {{{{{}}}, {{{}}}}};", fmt::join(changes[0], ", "), fmt::join(changes[1], ", "));
@@ -278,17 +274,13 @@ Block components(const Shape& shape, const Half& half) {
 
 // The surface part of a half at some nodes.
 Block lifted(const Shape& shape, const ImmediateLayout& layout, const Half& half, const Nodes& nodes) {
-    std::vector<std::pair<const char*, int>> named{{"outputs", static_cast<int>(half.outputs.size())}};
-    if (layout.terms_apart) named.emplace_back("together", layout.amplitude_width(shape));
-    const Block bounds = sizes(named, nodes);
+    const Block bounds = sizes({{"outputs", static_cast<int>(half.outputs.size())}}, nodes);
     if (layout.amplitudes) {
         Flags flags;
         add_flux_flags(flags, shape);
         std::erase_if(flags, [](const auto& flag) { return flag.first != "materials" && flag.first != "maxwell_3d"; });
-        const char* const piece = layout.terms_apart ? "dg/passes/immediate.cu/lift_by_parts_in_turns"
-                                  : layout.by_parts  ? "dg/passes/immediate.cu/lift_by_parts"
-                                                     : "dg/passes/immediate.cu/lift";
-        return Block().lines_of(render(piece, {{"sizes", bounds}, {"along", components(shape, half)}}, flags));
+        return Block().lines_of(render(layout.by_parts ? "dg/passes/immediate.cu/lift_by_parts" : "dg/passes/immediate.cu/lift",
+                                       {{"sizes", bounds}, {"along", components(shape, half)}}, flags));
     }
     return Block().lines_of(
         render("dg/passes/immediate.cu/surface",
@@ -296,21 +288,12 @@ Block lifted(const Shape& shape, const ImmediateLayout& layout, const Half& half
                 {"mine", Block().line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half))}}));
 }
 
-// Right-hand sides of a half at some nodes into the place of its element's fluxes, or to its
-// residual.
-Block kept(const Shape& shape, const ImmediateLayout& layout, const Half& half, const Nodes& nodes) {
-    const bool added = layout.terms_apart;
-    const int together = std::gcd(std::gcd(shape.nodes, added ? layout.copy_width : shape.vector_width()), std::gcd(nodes.first, nodes.last));
-    std::vector<std::pair<const char*, int>> named{{"outputs", static_cast<int>(half.outputs.size())}, {"together", together}};
-    Block mine =
-        Block().line("real* const mine = {} + {} * nodes;", added ? "brought + e * row" : "results + e * result_row", first_output(shape, half));
-    if (!added) return Block().lines_of(render("dg/passes/immediate.cu/result", {{"sizes", sizes(named, nodes)}, {"mine", mine}}));
-    if (shape.materials) {
-        const bool second = half.outputs.front() >= shape.what->second_group;
-        mine.line("const int group_of_half = {};", shape.maxwell() ? "1 - half" : second ? "1" : "0");
-    }
-    return Block().lines_of(
-        render("dg/passes/immediate.cu/added", {{"sizes", sizes(named, nodes)}, {"mine", mine}}, {{"materials", shape.materials}}));
+// Right-hand sides of a half at some nodes into the place of its element's fluxes.
+Block kept(const Shape& shape, const Half& half, const Nodes& nodes) {
+    const int together = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
+    return Block().lines_of(render("dg/passes/immediate.cu/result",
+                                   {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}, {"together", together}}, nodes)},
+                                    {"mine", Block().line("real* const mine = results + e * result_row + {} * nodes;", first_output(shape, half))}}));
 }
 
 // What a thread does for its half: one text serves both halves of maxwell_3d. `text(half, nodes)`
@@ -322,7 +305,7 @@ Block of_thread(const Shape& shape, const ImmediateLayout& layout, Text text) {
     for (int part = 0; part < (layout.by_parts ? 1 : layout.node_parts); ++part) {
         const Nodes nodes = nodes_of(shape, layout, part);
         Block own = halves.size() > 1 ? either(text(halves[0], nodes), text(halves[1], nodes)) : text(halves[0], nodes);
-        if (layout.node_parts == 1 || layout.terms_apart) return own;
+        if (layout.node_parts == 1) return own;
         block.open(fmt::format("if (part == {})", part));
         block.append(own);
         block.close();
@@ -349,17 +332,12 @@ ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
       row(odd_vectors(shape.words(), copy_width)),
       amplitudes(config.has("lift", "amplitudes")),
       by_parts(config.has("basis", "double_parity")),
-      terms_apart(config.has("terms", "apart")),
-      face_row(terms_apart ? shape.face_nodes : round_up(shape.face_nodes, shape.vector_width())),
+      face_row(round_up(shape.face_nodes, shape.vector_width())),
       flux_row(amplitudes ? shape.faces * face_row : round_up(shape.face_points(), shape.vector_width())),
-      result_row(terms_apart
-                     ? odd_vectors(amplitudes_of(shape) * flux_row, amplitude_width(shape))
-                     : odd_vectors(std::max(shape.words(), (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row), shape.vector_width())),
+      result_row(odd_vectors(std::max(shape.words(), (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row), shape.vector_width())),
       flux_groups(threads() / shape.face_points()),
       geometry_words(shape.geometry_words()),
-      brought_words(terms_apart ? row
-                    : helpers() ? shape.words()
-                                : 0),
+      brought_words(helpers() ? shape.words() : 0),
       copies((elements_per_block * shape.words() / copy_width + threads() - 1) / threads()) {
 }
 
@@ -400,14 +378,13 @@ std::optional<std::string> layout_violation(const Shape& shape, const Config& co
         return fmt::format("nothing is left for one of {} parts of the nodes", layout.node_parts);
     if (layout.by_parts && !layout.amplitudes) return "parts are for amplitudes";
     if (layout.by_parts && layout.node_parts > 2) return "a thread that has parts of all kinds has all nodes";
-    if (layout.terms_apart && (!layout.by_parts || layout.node_parts != 2)) return "threads for D and others for LIFT have parts of all kinds";
     if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
     const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
     if (layout.in_flight <= std::max(points, 4)) return std::nullopt;
     return fmt::format("a thread has {} points of faces, not {} at a time", points, layout.in_flight);
 }
 
-FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
     FormSpace form;
     Tunable parts{"node_parts",
                   "parts that an element's nodes are cut into: a thread has one half of the right-hand sides at one part; with double_parity, where "
@@ -416,15 +393,13 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, c
     parts.former_name = "nodes_per_thread";
     Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6})};
     points.former_name = "unroll";
-    Tunable residency = residency_tunable(shape, limits);
-    residency.values = numbers({1, 2, 3, 4, 5, 6});
     constexpr int warp = 32;
     form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)),
                      std::move(parts),
                      std::move(points),
                      lift_tunable(),
                      copy_tunable(),
-                     std::move(residency)};
+                     residency_tunable(shape, limits)};
     form.constraints = {{"layout",
                          [shape](const Config& config) { return layout_violation(shape, config); },
                          {"elements_per_block", "node_parts", "points_in_flight", "lift", "copy_width"}}};
@@ -439,14 +414,6 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.constraints.front().reads.emplace_back("basis");
         form.safe.insert(form.safe.begin() + 3, {"basis", "nodal"});
     }
-    if (shape.dimension == 3 && fuses_all(passes)) {
-        form.tunables.push_back(
-            {"terms", "who makes what D and what LIFT gives: the same threads, or other ones", words({"together", "apart"}), Value("together")});
-        form.constraints.front().reads.emplace_back("terms");
-        form.safe.push_back({"terms", "together"});
-        form.tunables.push_back(blocks_ahead_tunable());
-        form.safe.push_back({"blocks_ahead", std::int64_t{0}});
-    }
     form.former = [](const Config& config) { return config.has("operator", "immediate"); };
     return form;
 }
@@ -457,8 +424,7 @@ int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const
         if (parts.volume)
             operands = std::max(operands, half.field_count * (field_width(shape, layout.copy_width) + 1) + covariant(shape).factor_count());
         if (parts.surface)
-            operands = std::max(operands, layout.terms_apart  ? rows_of_lift(shape, layout) + layout.face_row + 12
-                                          : layout.by_parts   ? amplitudes_of(shape) * rows_of_lift(shape, layout) + layout.face_row + 18
+            operands = std::max(operands, layout.by_parts     ? amplitudes_of(shape) * rows_of_lift(shape) + layout.face_row + 18
                                           : layout.amplitudes ? amplitudes_of(shape) * (layout.nodes_per_part + shape.vector_width()) + 12
                                                               : static_cast<int>(half.outputs.size()) * shape.vector_width());
     }
@@ -468,7 +434,7 @@ int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const
     return shape.bytes() / 4 *
                std::max(most_outputs(shape) * layout.nodes_per_part + operands + (layout.by_parts ? 0 : layout.copies * layout.copy_width),
                         gathered) +
-           (layout.terms_apart ? 4 : 36);
+           36;
 }
 
 BlockResources immediate_resources(const Shape& shape, const Config& config, const Parts& parts) {
@@ -499,8 +465,7 @@ Block immediate_constants(const Plan& plan) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
         block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", covariant(shape).factor_count());
     }
-    if (integer_or(plan.config, "blocks_ahead", 0) > 0) block.line("constexpr int blocks_ahead = {};", number(plan.config, "blocks_ahead"));
-    if (layout.by_parts) block.append(part_tables(plan, layout));
+    if (layout.by_parts) block.append(part_tables(plan));
     return block.append(operators(plan, layout));
 }
 
@@ -523,7 +488,6 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     PassText text;
     Holes& holes = text.holes;
     text.flags.insert("immediate");
-    if (integer_or(plan.config, "blocks_ahead", 0) > 0) text.flags.insert("fetches_ahead");
     if (layout.amplitudes) text.flags.insert("faces_apart");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
     if (layout.by_parts) text.flags.insert("parts_in_code");
@@ -532,10 +496,7 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     // makes them.
     if (layout.by_parts) {
         // Sums of all nodes leave no registers.
-        if (layout.terms_apart)
-            text.flags.insert("terms_apart");
-        else if (pass.update || pass.from_rhs)
-            text.flags.insert(layout.helpers() ? "helpers" : "prefetches");
+        if (pass.update || pass.from_rhs) text.flags.insert(layout.helpers() ? "helpers" : "prefetches");
     } else if (pass.update || pass.from_rhs) {
         text.flags.insert("ahead");
         if (!pass.update) text.flags.insert("rhs_ahead");
@@ -549,7 +510,7 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     if (pass.surface)
         holes.emplace_back("lift",
                            of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return lifted(shape, layout, half, nodes); }));
-    holes.emplace_back("keep", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return kept(shape, layout, half, nodes); }));
+    holes.emplace_back("keep", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return kept(shape, half, nodes); }));
     return text;
 }
 

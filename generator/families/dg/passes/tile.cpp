@@ -81,7 +81,7 @@ FormSpace tile_space(const Shape& shape, const std::vector<Pass>& passes, const 
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, 4)),
                                                {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
                                                {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                                               {"operator", operators_help, words({"global", "shared"})},
+                                               {"operator", operator_help, words({"global", "shared"})},
                                                {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})},
                                                copy_tunable(),
                                                residency_tunable(shape, limits)});

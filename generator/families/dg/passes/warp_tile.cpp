@@ -22,8 +22,7 @@ struct WarpTile {
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, double_parity, by_parity, parts_apart;
-    bool shared_operator, shared_lift;  // D, and LIFT, too
-    int chunks;
+    bool shared_operator, shared_derivatives;  // both operators in shared memory; D alone, or both
     PartTiles part_tiles;
     int even_lift_columns = 0, odd_lift_columns = 0;
     DoubleFaceColumns face_columns;
@@ -42,9 +41,8 @@ struct WarpTile {
           double_parity(config.has("basis", "double_parity")),
           by_parity(double_parity || config.has("basis", "parity")),
           parts_apart(config.has("parts", "apart")),
-          shared_operator(!config.has("operator", "global")),
-          shared_lift(config.has("operator", "shared")),
-          chunks(static_cast<int>(integer_or(config, "chunks", 1))),
+          shared_operator(config.has("operator", "shared")),
+          shared_derivatives(shared_operator || config.has("operator", "derivatives")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
@@ -76,13 +74,13 @@ struct WarpTile {
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
     /// Words of D and LIFT, by parity, in shared memory.
     std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
-        if (!shared_operator) return 0;
+        if (!shared_derivatives) return 0;
         std::int64_t words = 0;
         if (double_parity)
-            return (parts.volume ? part_tiles.words_of_derivatives() : 0) + (parts.surface && shared_lift ? face_columns.words(part_tiles) : 0);
+            return (parts.volume ? part_tiles.words_of_derivatives() : 0) + (parts.surface && shared_operator ? face_columns.words(part_tiles) : 0);
         for (const bool odd : {false, true}) {
             const int columns = part_tiles.columns(odd) * (shape.dimension - 1) + part_tiles.columns(!odd);
-            const int lifted = parts.surface && shared_lift ? (odd ? odd_lift_columns : even_lift_columns) : 0;
+            const int lifted = parts.surface && shared_operator ? (odd ? odd_lift_columns : even_lift_columns) : 0;
             words += std::int64_t{part_tiles.rows(odd)} * (parts.volume ? columns + lifted : lifted);
         }
         return words;
@@ -127,30 +125,11 @@ std::optional<std::string> parts_violation(const Config& config) {
     return std::nullopt;
 }
 
-constexpr int with_bulk_copies = 90;
-
-std::optional<std::string> fill_violation(const Config& config) {
-    if (!config.has("fill", "bulk") || !config.has("operator", "global")) return std::nullopt;
-    return "no operator comes to shared memory";
-}
-
-std::optional<std::string> coefficients_violation(const Config& config) {
-    if (!config.has("coefficients", "a_trip_ahead")) return std::nullopt;
-    if (!config.has("basis", "double_parity")) return "only parts under two reflections have coefficients a trip ahead";
-    if (config.has("operator", "shared")) return "coefficients in shared memory are near";
-    return std::nullopt;
-}
-
-std::optional<std::string> ahead_violation(const Config& config) {
-    if (number(config, "blocks_ahead") == 0 || number(config, "chunks") == 1) return std::nullopt;
-    return "a block with several chunks asks for the next of these";
-}
-
 // One launch with all that there is, where memory does not set the limit, on devices that copy past
 // registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
-    return passes.size() == 1 && passes.front().sums() && shape.nodes >= most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+    return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
 // The widest copies of an element's words, half of them, and those of a block's.
@@ -169,8 +148,9 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.safe.push_back({"gathers", "loads"});
     }
     form.tunables.push_back(basis_tunable(shape.dimension == 3));
-    Tunable operators{"operator", operators_help, words({"global", "shared"}), Value("global")};
-    if (fuses_all(passes)) operators.values.emplace_back("derivatives");
+    constexpr int with_bulk_copies = 90;
+    Tunable operators{"operator", operator_help, words({"global", "shared"}), Value("global")};
+    if (fuses_all(passes) && limits.architecture >= with_bulk_copies) operators.values.emplace_back("derivatives");
     form.tunables.push_back(std::move(operators));
     form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     if (has_volume(passes)) {
@@ -191,10 +171,6 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
                           std::move(copies),
                           std::move(residency)});
-    if (fuses_all(passes)) {
-        form.tunables.push_back({"chunks", "chunks of elements_per_block that a block takes one after the other, its operators in shared memory kept",
-                                 numbers({1, 2, 4, 8, 16}), Value(std::int64_t{1})});
-    }
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
                          {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis"}},
@@ -209,19 +185,6 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                                        {"unroll", std::int64_t{2}},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
-    if (fuses_all(passes)) {
-        form.tunables.push_back(blocks_ahead_tunable());
-        form.tunables.push_back({"fill", "how operators come to shared memory: copies of threads, or in bulk, behind the fluxes",
-                                 limits.architecture >= with_bulk_copies ? words({"threads", "bulk"}) : words({"threads"}), Value("threads")});
-        form.tunables.push_back({"coefficients",
-                                 "when those of operators that are not in shared memory are asked for: where they are used, or a trip before",
-                                 words({"at_use", "a_trip_ahead"}), Value("at_use")});
-        form.safe.insert(form.safe.end(),
-                         {{"chunks", std::int64_t{1}}, {"blocks_ahead", std::int64_t{0}}, {"fill", "threads"}, {"coefficients", "at_use"}});
-        form.constraints.push_back({"coefficients", coefficients_violation, {"operator", "basis", "coefficients"}});
-        form.constraints.push_back({"fill", fill_violation, {"operator", "fill"}});
-        form.constraints.push_back({"ahead", ahead_violation, {"chunks", "blocks_ahead"}});
-    }
     form.former = [](const Config&) { return false; };
     return form;
 }
@@ -234,10 +197,9 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const WarpTile tile(shape, config);
     BlockResources needs;
     needs.threads = tile.threads();
-    needs.shared_bytes =
-        shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                         factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) + tile.nodal_words() + 4 +
-                         (config.has("fill", "bulk") ? 4 : 0) + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
+    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
+                                          factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
+                                          tile.nodal_words() + 4 + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     constexpr int points_in_flight = 4;
@@ -267,9 +229,6 @@ Block warp_tile_constants(const Plan& plan) {
             .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
                                        : face_part_constants(shape, FaceParts(shape.reference(), tile.unroll)))
             .append(points_in_flight(shape, tile.elements_per_block, tile.threads()));
-    if (integer_or(plan.config, "blocks_ahead", 0) > 0) block.line("constexpr int blocks_ahead = {};", number(plan.config, "blocks_ahead"));
-    if (plan.config.has("fill", "bulk")) block.line("constexpr int stages = 1;  // of bulk copies: the operators'");
-    if (tile.chunks > 1) block.line("constexpr int chunks = {};  // of elements_per_block, which a block takes one after the other", tile.chunks);
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -323,7 +282,7 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
         tile.parts_apart ? fmt::format(", operator_words = {}", round_up(static_cast<int>(tile.operator_words(plan.shape, parts)), 4)) : "";
     block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {}, frames_words = {}{};", field_words, flux_words, factors, frames,
                operators);
-    if (!tile.shared_operator) return block;
+    if (!tile.shared_derivatives) return block;
     return block.line("constexpr int derivative_words = {}, lift_words = {};  // of D and LIFT",
                       tile.operator_words(plan.shape, {.volume = pass.volume}), tile.operator_words(plan.shape, {.surface = pass.surface}));
 }
@@ -333,8 +292,6 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const bool copies_fields = tile.copies_fields(parts_of(pass));
     PassText text = operand_text(plan, pass, copies_fields);
     text.flags.insert({"warp_tile", "results_apart"});
-    if (tile.chunks > 1) text.flags.insert("in_chunks");
-    if (integer_or(plan.config, "blocks_ahead", 0) > 0) text.flags.insert("fetches_ahead");
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
@@ -352,12 +309,8 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         text.flags.insert({"by_parity", tile.parts_apart ? "parts_apart" : "parts_in_place"});
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
         if (tile.shared_operator) text.flags.insert("shared_operator");
-        if (tile.shared_lift && pass.surface) text.flags.insert("shared_lift");
-        if (plan.config.has("fill", "bulk")) text.flags.insert("bulk_operators");
-        if (plan.config.has("coefficients", "a_trip_ahead")) {
-            text.flags.insert("lift_ahead");
-            if (!tile.shared_operator) text.flags.insert("coefficients_ahead");
-        }
+        if (tile.shared_derivatives) text.flags.insert("near_derivatives");
+        if (tile.shared_derivatives && !tile.shared_operator) text.flags.insert("bulk_derivatives");
         if (pass.surface) text.flags.insert({"faces_by_parity", "packed_points"});
         if (pass.surface && tile.asks_early()) text.flags.insert("asks_early");
         text.flags.insert(tile.double_parity ? "double_parity" : "single_parity");

@@ -67,13 +67,13 @@ constexpr int most_nodes_of_fused_blocks = 20;
 KernelSource pass_cuda_kernel(Plan plan, const Way& way);
 
 /// What the tunable `operator` says in all ways that have it.
-constexpr const char* operators_help = "where D and LIFT are held: read-only loads, or shared memory; derivatives: D there, LIFT by loads";
+constexpr const char* operator_help =
+    "where D and LIFT are held: read-only loads, or shared memory; derivatives: D in shared memory, by a bulk copy behind the fluxes, LIFT by loads";
 
 /// Tunables that all ways have, with the same meaning.
 Tunable elements_per_block_tunable(std::vector<Value> values);
 Tunable copy_tunable();
 Tunable lift_tunable();
-Tunable blocks_ahead_tunable();
 Tunable residency_tunable(const Shape& shape, const Limits& limits);
 /// Numbers of elements that a block can have.
 std::vector<Value> block_sizes(const Shape& shape, int multiple_of);

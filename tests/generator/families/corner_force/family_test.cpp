@@ -255,9 +255,14 @@ extern "C" __global__ void decompose(const real* __restrict__ symmetric, const r
     for (int i = 0; i < 3; ++i) answers[5 * zone + 1 + i] = direction[i];
     answers[5 * zone + 4] = inverse_singular_value(adjugate, reciprocal(determinant));
 }
+// Lives beside it, so that the emulator's flushing estimates serve both.
+extern "C" __global__ void take_roots(const real* __restrict__ numbers, real* __restrict__ roots, int first, int last) {
+    const long long i = first + blockIdx.x;
+    if (i < last) roots[i] = root(numbers[i]);
+}
 )";
 
-KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, const Block& constants) {
+KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, const Block& constants, const char* entry = "decompose") {
     const bool f32 = problem.precision() == Precision::f32;
     Block all = constants;
     all.line("constexpr real smallest = {}, largest = {}, epsilon = {};", f32 ? "1e-30f" : "1e-290",
@@ -265,9 +270,9 @@ KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, c
     KernelSource source;
     source.target = Target::cuda;
     source.precision = problem.precision();
-    source.entries = {"decompose"};
+    source.entries = {entry};
     source.arrays = std::move(arrays);
-    source.step.push_back({"decompose", {static_cast<int>(problem.integer("zones")), 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
+    source.step.push_back({entry, {static_cast<int>(problem.integer("zones")), 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}, {"solid", true}, {"branchless", false}});
     test::roots_on_host(source.text);
     return test::emulated(source);
@@ -398,6 +403,39 @@ TEST_F(Decompositions, OfKernelsAreThoseOfThePlainLoops) {
     expect_decomposed<float>(*this, "jacobi", 3, 1);
     expect_decomposed<double>(*this, "projector", 3, 1);
     expect_decomposed<float>(*this, "projector", 3, 1);
+}
+
+// Energies far from a blast are subnormal numbers, which a GPU's estimate of an inverse root takes
+// for 0: their roots must be numbers.
+TEST_F(Decompositions, RootsOfSubnormalNumbersAreNone) {
+    DiskCache cache(test::kernel_cache_folder());
+    const auto backend = make_cpu_backend(0, cache);
+    if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    std::vector<double> numbers{0, 5e-324, 1e-310, 2.2e-308, 3e-308, 1e-300, 1, 1e300};
+    for (int i = 0; i < 20; ++i) numbers.push_back(std::exp(uniform(-700, 700)));
+    std::vector<double> roots(numbers.size(), std::numeric_limits<double>::quiet_NaN());
+    const auto count = std::ssize(numbers);
+    const Problem problem = families().parse_problem(fmt::format("corner_force dimension=3 order=1 zones={}", count));
+    Family family = corner_force();
+    family.arrays = [](const Problem& of) {
+        return std::vector<ArraySpec>{{"numbers", Access::in, of.integer("zones"), "", "", {1}},
+                                      {"roots", Access::out, of.integer("zones"), "", "", {1}}};
+    };
+    family.kernel = [specs = family.arrays](const Problem& of, const Config& safe, const Limits&) {
+        const Config config({{"form", "whole"}, {"decomposition", "closed"}, {"lanes", safe.integer("lanes")}, {"points_per_pass", 1}});
+        return projecting(of, specs(of), corner::shape_constants(corner::Plan(of, config, Target::cpu)), "take_roots");
+    };
+    Match match;
+    match.config = family.space(problem, backend->device().limits).safe();
+    const auto kernel = std::make_shared<const Kernel>(*backend, family, problem, match, backend->device().limits);
+    const std::array<void*, 2> pointers{numbers.data(), roots.data()};
+    BoundKernel(kernel, pointers).launch(0, count);
+    backend->synchronise();
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (numbers[i] < std::numeric_limits<double>::min())
+            EXPECT_EQ(roots[i], 0) << numbers[i];
+        else
+            EXPECT_NEAR(roots[i] / std::sqrt(numbers[i]), 1, 4 * std::numeric_limits<double>::epsilon()) << numbers[i];
 }
 
 struct SlowDecompositions : Decompositions {};

@@ -108,14 +108,14 @@ TEST_F(CornerForceKernels, SumsByParityEqualTheReferenceInTheEmulator) {
     expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,layers=8,axis_sums=parity");
 }
 
-// Teams that are a warp and that are not; all layers at once and some; odd and even numbers of nodes;
-// passes behind the last zone.
+// A warp of a zone and several; all layers at once and some; odd and even numbers of nodes.
 TEST_F(CornerForceKernels, PairsOfPointsEqualTheReferenceInTheEmulator) {
-    expect_emulated("dimension=3 order=2 zones=5", "form=paired,layers=4,teams_per_block=2,passes=2");
-    expect_emulated("dimension=3 order=2 zones=3", "form=paired,layers=2,passes=4,unrolled_sides=2");
-    expect_emulated("dimension=3 order=3 precision=f32 zones=3", "form=paired,layers=6,passes=2,unrolled_sides=2");
-    expect_emulated("dimension=3 order=3 zones=2", "form=paired,layers=1,passes=1");
-    expect_emulated("dimension=3 order=4 zones=1", "form=paired,layers=4");
+    const std::string pairs = "form=layered,derivatives=paired,axis_sums=parity,";
+    expect_emulated("dimension=3 order=2 zones=5", pairs + "zones_per_block=2,layers=4");
+    expect_emulated("dimension=3 order=2 zones=3", pairs + "zones_per_block=2,layers=2,point_data=async,fetch_ahead=32");
+    expect_emulated("dimension=3 order=3 precision=f32 zones=2", pairs + "zones_per_block=1,layers=6");
+    expect_emulated("dimension=3 order=3 zones=2", pairs + "zones_per_block=1,layers=3,point_data=async");
+    expect_emulated("result=points dimension=3 order=4 zones=1", pairs + "zones_per_block=1,layers=4,point_data=async");
 }
 
 // Zones that fill a warp and that leave lanes over (order 3); passes behind the last zone, and a
@@ -176,7 +176,9 @@ TEST_P(SlowCornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
 }
 
 TEST_P(SlowCornerForceKernels, PairsOfPointsEqualTheReferenceInTheEmulator) {
-    if (GetParam() > 1) expect_emulated(fmt::format("dimension=3 order={} zones=2", GetParam()), "form=paired,passes=2");
+    if (GetParam() == 1) return;  // two points of a row have no parity
+    expect_emulated(fmt::format("dimension=3 order={} zones=1", GetParam()),
+                    "form=layered,derivatives=paired,axis_sums=parity,zones_per_block=1,layers=2,point_data=async");
 }
 
 TEST_P(SlowCornerForceKernels, SafeConfigurationsEqualTheReferenceInTheEmulator) {

@@ -9,12 +9,13 @@
 namespace hone::test {
 
 /// The estimates of form=layered in f64, which are inline PTX, written out in C++ for the emulator:
-/// as wrong as those of a GPU may be; and copies past the registers.
+/// as wrong as those of a GPU may be, which flushes subnormal numbers; and copies past the
+/// registers.
 inline void roots_on_host(std::string& text) {
     copies_on_host(text);
     replace_body(text, "void fetch_ahead(", "    if (end <= begin) cuda_on_host::stop(\"nothing is asked for\");\n");
-    replace_body(text, "value near_reciprocal(", "    return (1 - 0x1p-19) / a;\n");
-    replace_body(text, "value near_inverse_root(", "    return (1 + 0x1p-20) / sqrt(a);\n");
+    replace_body(text, "value near_reciprocal(", "    return (1 - 0x1p-19) / (fabs(a) < 0x1p-1022 ? copysign(0.0, a) : a);\n");
+    replace_body(text, "value near_inverse_root(", "    return (1 + 0x1p-20) / sqrt(a < 0x1p-1022 ? 0.0 : a);\n");
 }
 
 inline Family roots_on_host(const Family& family) {

@@ -129,21 +129,6 @@ TEST_F(DgStageKernels, PartsInTheCodeEqualTheReferenceInTheEmulator) {
                     "form=immediate_separate,elements_per_block=32,node_parts=1,lift=amplitudes,basis=double_parity,points_in_flight=2,copy_width=2");
 }
 
-// Threads for D and others for LIFT: all kinds of parts, rows of amplitudes of which each is a copy
-// of its own, materials of both groups, elements beyond the last one, blocks of two warps a half.
-TEST_F(DgStageKernels, TermsOfDifferentThreadsEqualTheReferenceInTheEmulator) {
-    const std::string apart = "form=immediate_whole,node_parts=2,lift=amplitudes,basis=double_parity,terms=apart";
-    expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=37",
-                    apart + ",elements_per_block=32,points_in_flight=6,copy_width=4");
-    expect_emulated("equation=acoustics_3d order=3 precision=f32 materials=per_element elements=70",
-                    apart + ",elements_per_block=64,points_in_flight=4,copy_width=1");
-    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=33", apart + ",elements_per_block=32,points_in_flight=2,copy_width=2");
-    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=20",
-                    apart + ",elements_per_block=32,points_in_flight=1,copy_width=2,blocks_ahead=256");
-    expect_emulated("equation=acoustics_3d order=1 precision=f64 materials=per_element elements=40",
-                    apart + ",elements_per_block=32,points_in_flight=2,copy_width=1");
-}
-
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated(
@@ -185,27 +170,17 @@ TEST_F(DgStageKernels, PartsBesideTheFieldsEqualTheReferenceInTheEmulator) {
                     "node_lanes=4,unroll=2,copy_width=4");
 }
 
-// Blocks with several chunks of elements: the last block has fewer, and its last chunk is not whole.
-TEST_F(DgStageKernels, ChunksOfElementsEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=61",
-                    "form=warp_tile_whole,basis=double_parity,operator=shared,parts=in_place,elements_per_block=16,nodes_per_thread=4,"
-                    "elements_per_thread=1,node_lanes=2,unroll=2,copy_width=4,chunks=2,fill=bulk");
-    expect_emulated("equation=acoustics_3d order=5 precision=f32 materials=per_element elements=39",
+// D in shared memory by a bulk copy, LIFT by loads: with either basis, and in both precisions.
+TEST_F(DgStageKernels, DerivativesInBulkEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 materials=per_element elements=19",
                     "form=warp_tile_whole,basis=double_parity,operator=derivatives,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,"
-                    "node_lanes=4,unroll=2,copy_width=2,chunks=4");
-    expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=11",
-                    "form=warp_tile_whole,basis=parity,operator=derivatives,parts=apart,elements_per_block=8,nodes_per_thread=2,"
-                    "elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2,fill=bulk,blocks_ahead=256");
-}
-
-// Coefficients that are loaded, a trip before they are used: of D and LIFT, and of LIFT alone.
-TEST_F(DgStageKernels, CoefficientsAheadEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=5 precision=f32 elements=9",
-                    "form=warp_tile_whole,basis=double_parity,operator=global,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,"
-                    "node_lanes=4,unroll=4,copy_width=4,coefficients=a_trip_ahead");
-    expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=11",
-                    "form=warp_tile_whole,basis=double_parity,operator=derivatives,elements_per_block=8,nodes_per_thread=2,"
-                    "elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2,coefficients=a_trip_ahead");
+                    "node_lanes=4,unroll=2,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11",
+                    "form=warp_tile_whole,basis=double_parity,operator=derivatives,parts=apart,elements_per_block=8,nodes_per_thread=2,"
+                    "elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=9",
+                    "form=warp_tile_whole,basis=parity,operator=derivatives,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,"
+                    "node_lanes=4,unroll=2,copy_width=4");
 }
 
 // Copies of a block's words where they do not divide an element's: the last block is not whole.

@@ -84,27 +84,12 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
         replace_body(source.text, "void wait_for_copies(", R"(    OwnCopies& own = own_copies[threadIdx.x];
     for (int i = 0; i < own.count; ++i) *own.to[i] = *own.from[i];
     own.count = 0;
-    own.of_groups = 0;
-)");
-        replace_body(source.text, "void end_group(", R"(    OwnCopies& own = own_copies[threadIdx.x];
-    own.before_last = own.of_groups;
-    own.of_groups = own.count;
-)");
-        replace_body(source.text, "void wait_for_groups_but_last(", R"(    OwnCopies& own = own_copies[threadIdx.x];
-    for (int i = 0; i < own.before_last; ++i) *own.to[i] = *own.from[i];
-    for (int i = own.before_last; i < own.count; ++i) {
-        own.to[i - own.before_last] = own.to[i];
-        own.from[i - own.before_last] = own.from[i];
-    }
-    own.count -= own.before_last;
-    own.of_groups -= own.before_last;
-    own.before_last = 0;
 )");
         if (const auto at = source.text.find("// Copies `count` neighbouring values into shared memory"); at != std::string::npos)
             source.text.insert(at, R"(struct OwnCopies {
     real* to[256];
     const real* from[256];
-    int count, of_groups, before_last;  // all; of groups that have ended; of those before the last of these
+    int count;
 };
 static OwnCopies own_copies[1024];
 
