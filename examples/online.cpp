@@ -163,8 +163,9 @@ int main(int argc, char** argv) try {
     const auto specs = families.of(problem).arrays(problem);
     Arrays arrays(*backend, specs, problem.precision());
 
-    // What an application adds: its worker, above, a tuner as soon as its arrays are allocated, which begins its work
-    // while they are filled, one line in place of the launch, and a report if it likes.
+    // What an application adds: its worker, above, a tuner as soon as its arrays are allocated,
+    // which begins its work while they are filled, one line in place of the launch, and a report if
+    // it likes.
     std::optional<hone::OnlineTuner> made;
     const double allocated = now();
     // Arrays that hold places in others must be right whenever a kernel makes tables from them.

@@ -187,9 +187,9 @@ std::int64_t blocks_of(const SearchSpace& space, const Config& config, const Lim
     return form != nullptr && form->resources && limits.target == Target::cuda ? resident_blocks(form->resources(config), limits) : 0;
 }
 
-// A member whose threads leave registers for a second block, where a multiprocessor has room for one
-// and the neighbour's has not: there a thread may take what it likes, and here that would leave half
-// of the warps out.
+// A member whose threads leave registers for a second block, where a multiprocessor has room for
+// one and the neighbour's has not: there a thread may take what it likes, and here that would leave
+// half of the warps out.
 Config leaving_registers(const SearchSpace& space, const Config& member, std::int64_t neighbours_blocks, const Limits& limits) {
     constexpr const char* tunable = "min_blocks";
     if (neighbours_blocks != 1 || integer_or(member, tunable, 0) != 1 || blocks_of(space, member, limits) < 2) return member;

@@ -101,26 +101,6 @@ constexpr const char* kernels = R"cpp(
         int row, rank, place, stride;
     };
 
-    // As RankSums, of whole chunks. While a block waits it asks for what it will send next.
-    struct RankSquares : RankSums {
-        const Border* border;
-        const int* border_starts;
-        const double *q, *p;
-        int stride;
-
-        template <typename Meanwhile>
-        DEVICE void meet(Meanwhile meanwhile) const {
-            RankSums::meet([&] {
-                for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {
-                    const int row = border[n].row;
-                    fetch_ahead(q + row);
-                    for (int c = 0; c < components; ++c) fetch_ahead(p + (long long)c * stride + row);
-                }
-                meanwhile();
-            });
-        }
-    };
-
     FUSED_KERNEL iterate_on_ranks(const double* q, const int* held, double* w, double* x, double* r, double* scalars, const int* corner_starts,
                                   const int* corners, const double* element_sums, double* groups, double* box, double* const* boxes,
                                   const int* shares, const int* border_starts, const Border* border, int elements, int stride, int first, int last,
@@ -130,12 +110,7 @@ constexpr const char* kernels = R"cpp(
         const Ranks ranks{boxes, ranks_count, rank, flags_place, epoch};
         double* const p = box;
         const RankDots dots{{box + dots_place, whole_rows, ranks, at_dots, dots_place, chunk_rows / dot_rows, shares}, dots_here, last - first};
-        const RankSquares squares{{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares},
-                                  border,
-                                  border_starts,
-                                  q,
-                                  p,
-                                  stride};
+        const RankSums squares{box + squares_place, whole_rows, ranks, at_squares, squares_place, 1, shares};
         // The next direction of rows that others have copies of, ahead of all others: it travels meanwhile.
         const auto send_border = [&] {
             for (int n = border_starts[blockIdx.x] + (int)threadIdx.x; n < border_starts[blockIdx.x + 1]; n += blockDim.x) {

@@ -30,7 +30,30 @@ using value = real;
 
 __device__ __forceinline__ value larger(value a, value b) { return a > b ? a : b; }
 __device__ __forceinline__ value smaller(value a, value b) { return a < b ? a : b; }
-__device__ __forceinline__ value magnitude(value a) { return a < 0 ? -a : a; }
+__device__ __forceinline__ value magnitude(value a) { return fabs(a); }
+// A number and its bits: units of whole numbers are idle, and the one of doubles is not.
+constexpr int digits = 52, exponent_bias = 1023, ordinary_exponents = 200, leading_shift = 32;
+constexpr word sign_bit = 0x8000000000000000;
+union Bits {
+    real number;
+    word bits;
+};
+__device__ __forceinline__ bool is_negative(value a) { return Bits{a}.bits < 0; }
+// Orders positive numbers by their first 20 digits at least.
+__device__ __forceinline__ int leading_bits(value a) { return static_cast<int>(Bits{a}.bits >> leading_shift); }
+// Of a positive number; -exponent_bias where it is 0 or subnormal.
+__device__ __forceinline__ int exponent_of(value a) { return static_cast<int>(Bits{a}.bits >> digits) - exponent_bias; }
+// Whether powers of a number, up to the fourth and down to the -3/2th, neither vanish nor overflow.
+__device__ __forceinline__ bool is_ordinary(value a) {
+    return static_cast<unsigned>(exponent_of(a) + ordinary_exponents) < 2u * ordinary_exponents;
+}
+// a times the sign of `by`.
+__device__ __forceinline__ value turned_by(value a, value by) {
+    Bits both{a};
+    both.bits ^= Bits{by}.bits & sign_bit;
+    return both.number;
+}
+
 // To 19 bits at least.
 __device__ __forceinline__ value near_reciprocal(value a) {
     value near;
@@ -54,14 +77,16 @@ __device__ __forceinline__ value inverse_root(value a) {
     const value near = near_inverse_root(a), left = real(1) - a * near * near;
     return near + near * left * (real(0.5) + real(0.375) * left);
 }
-__device__ __forceinline__ value root(value a) { return a * inverse_root(a + real(smallest)); }
+// The estimate flushes subnormal numbers, such as energies far from a blast are: their roots are 0.
+__device__ __forceinline__ value root(value a) {
+    const value near = near_inverse_root(a), inverse = exponent_of(a) > -exponent_bias ? near : 0, first = a * inverse,
+        left = real(1) - first * inverse;
+    return first + first * left * (real(0.5) + real(0.375) * left);
+}
 
 // The power of two that makes a positive number one between 1 and 2: exact, and no division.
 __device__ __forceinline__ value scale_of(value a) {
-    union {
-        real number;
-        word bits;
-    } both{a};
+    Bits both{a};
     both.bits = exponent_sum - (both.bits & exponent_bits);
     return both.number;
 }
@@ -99,57 +124,68 @@ struct Settings {
 // Smooth step of the viscosity: none where the fluid expands by more than a hair.
 __device__ __forceinline__ value switched_on(value mu) {
     constexpr real hair = real(1e-12);
+    if (is_negative(mu)) return real(1);
     const value y = smaller(larger((mu - hair) * (real(0.5) / hair), 0), 1);
     return real(1) - (real(3) - real(2) * y) * y * y;
 }
 
 // The physics at a point. Derivatives along the reference axes are read where they are wanted: field(f, g), positions
 // first. `initial(g, c)` is the inverse of the Jacobian at the start. Gives weight |J| sigma J^-T and the bound on 1 /
-// dt without cfl, the largest number where the zone is inside out.
+// dt without cfl, the largest number where the zone is inside out. The mass is density, weight and |J|, so the weight
+// is not wanted.
 template <typename Field, typename Initial>
 __device__ __forceinline__ void physics(Field field, Initial initial, value energy, value mass, value gamma,
-    const Settings& settings, real weight,
-                                        real inverse_weight, value (&stress)[dimension][dimension], value& rate) {
+    const Settings& settings,
+                                        value (&stress)[dimension][dimension], value& rate) {
+    // Of the symmetrised velocity gradient times 2 |determinant|: a third or a half of its trace, and what is left
+    // without, times `back`.
     // the Jacobian, and its adjugate d, -b, -c, a
     const value a = field(0, 0), b = field(0, 1), c = field(1, 0), d = field(1, 1);
     const value determinant = a * d - b * c;
-    const value inverse = reciprocal(determinant);
+    const value inverse = reciprocal(determinant), half = real(0.5) * magnitude(inverse);
     const value p = field(2, 0), q = field(2, 1), r = field(3, 0), s = field(3, 1);
-    const value xx = inverse * (p * d - q * c), yy = inverse * (s * a - r * b),
-        xy = real(0.5) * inverse * ((q * a - p * b) + (r * d - s * c));
-
-    // The smaller eigenvalue of the symmetrised gradient, with an eigenvector of no particular length.
-    const value scale = magnitude(xx) + magnitude(yy) + magnitude(xy);
-    const value by = scale > smallest ? scale_of(scale) : value(0);  // squares of tiny numbers would vanish
-    const value mean = real(0.5) * by * (xx + yy), half = real(0.5) * by * (xx - yy), off = by * xy;
-    const value radius = root(half * half + off * off);
-    const value mu = scale_of(by) * (mean - radius);
+    const value xx = p * d - q * c, yy = s * a - r * b;
+    const value mean = turned_by(xx + yy, determinant);
+    value left = turned_by(xx - yy, determinant), off = turned_by((q * a - p * b) + (r * d - s * c), determinant),
+        back = real(1);
+    value squares = left * left + off * off;
+    if (!is_ordinary(squares)) {  // powers of it would vanish or overflow
+        const value scale = magnitude(left) + magnitude(off);
+        const bool none = !(scale > smallest);  // both eigenvalues are the same: any direction is one's
+        const value by = none ? value(0) : scale_of(scale);
+        left = none ? value(-1) : by * left;
+        off *= by;
+        back = none ? value(0) : scale_of(by);
+        squares = left * left + off * off;
+    }
+    const value radius = root(squares);
+    const value mu = half * (mean - back * radius);
     // Of the two rows of matrix - eigenvalue, the one without cancellation.
-    const value sum = magnitude(half) + radius;
-    const value x = radius == 0 ? value(1) : half >= 0 ? off : sum, y = half >= 0 ? -sum : -off;
+    const value sum = magnitude(left) + radius;
+    const bool negative = is_negative(left);
+    const value x = negative ? sum : off, y = negative ? -off : -sum;
 
     // How the direction of the strongest compression was stretched since the start.
     const value u = initial(0, 0) * x + initial(0, 1) * y, v = initial(1, 0) * x + initial(1, 1) * y;
     const value stretched_x = a * u + b * v, stretched_y = c * u + d * v;
     const value length = stretched_x * stretched_x + stretched_y * stretched_y, size = x * x + y * y;
     const value h = settings.h0 * length * inverse_root(length * size);
-    const value density = mass * inverse * inverse_weight;
-    const value warm = larger(energy, 0);
-    const value pressure = (gamma - real(1)) * density * warm;
+    const value warm = is_negative(energy) ? value(0) : energy;
     const value sound = root(gamma * (gamma - real(1)) * warm);
     // viscosity over density
     const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));
-    const value viscosity = density * kinematic;
-    const value push = weight * pressure, pull = weight * viscosity;
-    const value sxx = pull * xx - push, syy = pull * yy - push, sxy = pull * xy;
+    const value weighted_density = mass * inverse;
+    const value push = (gamma - real(1)) * weighted_density * warm, pull = weighted_density * kinematic * half;
+    const value all = pull * mean - push, pull_left = pull * back * left;
+    const value sxx = all + pull_left, syy = all - pull_left, sxy = pull * back * off;
     stress[0][0] = sxx * d - sxy * b;
     stress[0][1] = sxy * a - sxx * c;
     stress[1][0] = sxy * d - syy * b;
     stress[1][1] = syy * a - sxy * c;
     // The larger singular value over the determinant is 1 / the smaller one.
     const value turned = (a + d) * (a + d) + (b - c) * (b - c), mirrored = (a - d) * (a - d) + (b + c) * (b + c);
-    const value per_length = real(0.5) * order * (root(turned) + root(mirrored)) * magnitude(inverse);
-    rate = determinant > 0 ? smaller(per_length * (sound + real(2.5) * kinematic * per_length), largest)
+    const value per_length = real(order) * half * (root(turned) + root(mirrored));
+    rate = !is_negative(determinant) ? smaller(per_length * (sound + real(2.5) * kinematic * per_length), largest)
         : value(largest);
 }
 
@@ -160,10 +196,10 @@ template <int length, int sign>
 struct AxisTable {
     real whole[points_along][length], even[points_along / 2][(length + 1) / 2], odd[points_along / 2][length / 2];
     __device__ __forceinline__ const real* operator[](int q) const { return whole[q]; }
+    __device__ __forceinline__ const real* parts() const { return even[0]; }
 };
 
-// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the
-// points' weights.
+// Of an axis: values and slopes of the nodal functions, and values of the Bernstein functions, at the points.
 __constant__ AxisTable<nodes_along,
     1> basis_table =
     {{{real(0.80861698153562422), real(0.25162679876159733), real(-0.08850104240942526), real(0.028257262112203758)},
@@ -199,12 +235,6 @@ __constant__ AxisTable<energies_along,
     {{real(0.46737484872956558), real(0.065250302540868804)}, {real(0.35929946318777356), real(0.28140107362445299)},
     {real(0.26423477899175185), real(0.4715304420164963)}},
     {{real(0.46623475710157603)}, {real(0.3306046932331323)}, {real(0.11930959304159849)}}};
-__constant__ real weight_table[6] =
-    {real(0.085662246189585248), real(0.1803807865240693), real(0.23395696728634552), real(0.23395696728634552),
-    real(0.1803807865240693), real(0.085662246189585248)};
-__constant__ real inverse_weight_table[6] =
-    {real(11.673754127189572), real(5.5438276951218635), real(4.2742903175697098), real(4.2742903175697098),
-    real(5.5438276951218635), real(11.673754127189572)};
 
 // The way back: to(i, sum over q of table[q][i] from(q)).
 template <int length, int sign, typename From, typename To>
@@ -395,9 +425,8 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
                 physics([&](int f, int axis) { return derivative[side][f][axis]; },
                         [&](int axis, int c) { return here[(axis * dimension + c) * points_along * lane_pitch]; },
                             energy[side],
-                        here[dimension * dimension * points_along * lane_pitch], gamma_here, shared_by_all,
-                            weight_table[point] * weight_table[line],
-                        inverse_weight_table[point] * inverse_weight_table[line], made[side], bound);
+                        here[dimension * dimension * points_along * lane_pitch], gamma_here, shared_by_all, made[side],
+                            bound);
                 rate = larger(rate, bound);
             }
             #pragma unroll

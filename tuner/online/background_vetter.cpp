@@ -249,8 +249,8 @@ void BackgroundVetter::calm_down() {
     if (evaluator_ && !std::exchange(calm_, true)) evaluator_->set_niceness_of_compilers(low_priority);
 }
 
-/// Before the first step nothing is slowed by it, and a candidate need not wait for it then. It is a
-/// job if that comes meanwhile.
+/// Before the first step nothing is slowed by it, and a candidate need not wait for it then. It is
+/// a job if that comes meanwhile.
 void BackgroundVetter::lay_out(std::unique_lock<std::mutex>& lock) {
     if (!evaluator_) return;
     working_ = true;
@@ -291,10 +291,10 @@ std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>
     return ready;
 }
 
-/// What has a text several times as long as the shortest takes the compiler as many times as long: it
-/// must not keep waiting what can be tried soon. Among texts of a length that executes less than half
-/// as many operations comes first; otherwise their order stays. So does the first of all, which the
-/// others are compared with.
+/// What has a text several times as long as the shortest takes the compiler as many times as long:
+/// it must not keep waiting what can be tried soon. Among texts of a length that executes less than
+/// half as many operations comes first; otherwise their order stays. So does the first of all,
+/// which the others are compared with.
 void BackgroundVetter::most_promising_first(std::vector<Candidate>& candidates) {
     constexpr int times_as_long = 4, times_as_many = 2;
     const auto power = [](double ratio, int base) { return static_cast<int>(std::log(ratio) / std::log(base)); };

@@ -32,7 +32,8 @@ int hurried_processes(int compilers);
 int worker_threads();
 
 /// The worker of an online tuner, and its compilers, started before the application opens its own
-/// device. Opening one takes a GPU's driver some tenths of a second, so both do it at the same time:
+/// device. Opening one takes a GPU's driver some tenths of a second, so both do it at the same
+/// time:
 ///
 ///     hone::OnlineSettings settings;
 ///     settings.early = std::make_shared<hone::EarlyWorker>("cuda", settings);  // first of all

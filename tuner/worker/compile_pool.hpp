@@ -77,8 +77,8 @@ class CompilePool {
     /// Lets what was held go on, and gives queued work to idle processes, in the order added, until
     /// `most` are at work. Throws Error when no process can be started.
     void start(int most = std::numeric_limits<int>::max());
-    /// Starts the first `most` processes and tells them the problem, before there is any work. Throws
-    /// Error as `start`.
+    /// Starts the first `most` processes and tells them the problem, before there is any work.
+    /// Throws Error as `start`.
     void open(int most = std::numeric_limits<int>::max());
     /// Gives the processes that run now a niceness.
     void set_niceness(int niceness) const;

@@ -119,12 +119,14 @@ class Session {
                            json_number(bench_ ? bench_->reference_seconds() : 0));
     }
 
-    /// On processors restoring and comparing large arrays takes as long as many steps.
-    void verify_first_on_small(std::uint64_t seed) {
+    /// On processors restoring and comparing large arrays takes as long as many steps. A problem
+    /// that cannot be made smaller is verified as it is.
+    void verify_first_on_small(std::uint64_t seed) try {
         if (limits_.target != Target::cpu) return;
         constexpr std::int64_t most_words = std::int64_t{1} << 21;  // 8 or 16 MiB: caches of sixteen processors hold them
         const Problem small = vetting_problem(families_, problem_, limits_, most_words);
         if (small != problem_) bench_->verify_first_on(std::make_unique<CandidateBench>(*backend_, *family_, small, seed));
+    } catch (const Error&) {
     }
 
     std::string place() {

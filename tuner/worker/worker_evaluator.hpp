@@ -105,8 +105,8 @@ class WorkerEvaluator : public Evaluator {
     /// they load their compiler and list the problem's space meanwhile.
     void open_compilers(int most = std::numeric_limits<int>::max()) { pool_.open(most); }
     void set_niceness_of_compilers(int niceness) const { pool_.set_niceness(niceness); }
-    /// Has the first device's worker lay the problem's data out now, if it has made them and was not
-    /// told yet, and waits for that.
+    /// Has the first device's worker lay the problem's data out now, if it has made them and was
+    /// not told yet, and waits for that.
     void lay_out(const std::function<bool()>& stop);
     /// The first device's worker, if that was started before and told to `request_to_open`. Before
     /// `begin`.

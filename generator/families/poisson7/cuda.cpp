@@ -87,16 +87,23 @@ std::string all_of(const std::vector<std::string>& names, const std::string& pat
     return "{" + list + "}";
 }
 
+// "a.{} += by;" for each name.
+Block for_each(const std::vector<std::string>& names, const std::string& pattern) {
+    Block block;
+    for (const auto& name : names) block.line("{}", fmt::format(fmt::runtime(pattern), name));
+    return block;
+}
+
+// Arrays of cells that the march goes through, or those of them that it reads.
+std::vector<std::string> fields_of_march(const Problem& problem, bool read) {
+    std::vector<std::string> names;
+    for (const auto& array : arrays(problem))
+        if (array.strides.size() == 3 && !array.name.starts_with('c') && !(read && array.access == Access::out)) names.push_back(array.name);
+    return names;
+}
+
 Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
     const std::vector<std::string> names = loaded(plan.grid);
-    Block words;
-    for (const auto& name : names) words.line("Word {};", name);
-    Block moved, asked;
-    for (const auto& array : arrays(problem)) {
-        if (array.strides.size() != 3 || array.name.starts_with('c')) continue;
-        moved.line("a.{} += by;", array.name);
-        if (array.access != Access::out) asked.line("ask_for(a.{} + at, bytes);", array.name);
-    }
     return {{"banner", banner(problem, config, Target::cuda)},
             {"constants", constants(plan)},
             {"arrays", arrays_struct(problem)},
@@ -105,9 +112,9 @@ Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
             {"keep_in_history", keep_in_history()},
             {"vector", Block().line("using vector = {}{};", plan.grid.precision == Precision::f32 ? "float" : "double",
                                     plan.words == 1 ? "" : std::to_string(plan.words))},
-            {"fields_moved", moved},
-            {"cells_asked_for", asked},
-            {"loaded_words", words},
+            {"fields_moved", for_each(fields_of_march(problem, false), "a.{} += by;")},
+            {"cells_asked_for", for_each(fields_of_march(problem, true), "ask_for(a.{} + at, bytes);")},
+            {"loaded_words", for_each(names, "Word {};")},
             {"value_at", Block().line("return {};", all_of(names, "a.{}[at]"))},
             {"cells_at", Block().line("return {};", all_of(names, "load(a.{} + at)"))},
             {"cell_of_words", Block().line("const Loaded<real> of_cell{};", all_of(names, "from.{}.at[t]"))},

@@ -22,7 +22,8 @@ std::int64_t shared_bytes(const Config& config) {
     return 2 * threads(config) * (config.integer("rows_per_thread") == 1 ? 1 : 2) * config.integer("load_bytes");
 }
 
-// About how many 32-bit registers a thread needs. Addresses are the same for all threads, for the most part.
+// About how many 32-bit registers a thread needs. Addresses are the same for all threads, for the
+// most part.
 std::int64_t registers(const Grid& grid, const Config& config) {
     const std::int64_t rows = config.integer("rows_per_thread");
     // Per row: the planes below, here and above (and the next), what else the cells hold of the

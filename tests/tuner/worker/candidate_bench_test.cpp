@@ -125,7 +125,8 @@ TEST_F(CandidateBenchTest, AWritePastAnEndOfALaterStepIsFoundToo) {
     EXPECT_EQ(evaluate_with("").status, Status::measured) << "the next one finds guards that are whole";
 }
 
-// A smaller bench verifies first: what is wrong in large arrays alone is found where it would count.
+// A smaller bench verifies first: what is wrong in large arrays alone is found where it would
+// count.
 TEST_F(CandidateBenchTest, WhatIsFasterThanTheIncumbentIsVerifiedOnTheWholeProblemToo) {
     const std::string update = "y[i] += real(3) * x[i];";
     bool slips = true;
