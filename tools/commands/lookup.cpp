@@ -64,7 +64,8 @@ Json document_of(const Family& family, const Problem& problem, const Match& matc
                                            {"proposed", json_of(source.member)}});
     }
     if (!match.record) return document;
-    document["distance"] = extent_distance(problem, match.record->problem);
+    // What was found for another arithmetic is of another kind, so sizes are not compared.
+    if (problem.class_key() == match.record->problem.class_key()) document["distance"] = extent_distance(problem, match.record->problem);
     if (same_device(match.grade)) document["expected_seconds"] = expected_seconds(family, problem, *match.record);
     document["record"] = json_of(*match.record);
     document["folder"] = match.folder.string();

@@ -293,11 +293,15 @@ Form layered_form(const Problem& problem, const Limits& limits) {
     std::vector<Constraint> constraints;
     if (pairs)
         constraints.push_back({"pairs",
-                               [](const Config& config) -> std::optional<std::string> {
-                                   if (!config.has("derivatives", "paired") || config.has("axis_sums", "parity")) return std::nullopt;
-                                   return "pairs of points take sums by parity";
+                               [shape](const Config& config) -> std::optional<std::string> {
+                                   if (!config.has("derivatives", "paired")) return std::nullopt;
+                                   if (!config.has("axis_sums", "parity")) return "pairs of points take sums by parity";
+                                   const std::int64_t threads = shape.columns() * config.integer("layers") / 2;
+                                   const int nodes = shape.nodes_along * shape.nodes_along;
+                                   if (threads >= nodes) return std::nullopt;
+                                   return fmt::format("{} nodes of a layer have {} threads; take more layers", nodes, threads);
                                },
-                               {"derivatives", "axis_sums"}});
+                               {"derivatives", "axis_sums", "layers"}});
     return {.space = {.name = "layered",
                       .help = "points, forces and work in one launch, layer by layer of points, at any order",
                       .tunables = std::move(tunables),
