@@ -19,8 +19,8 @@ import sys
 from tables import rows_of, value
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "benchmarks" / "results" / "bars.md"
 RESULTS = ROOT / "benchmarks" / "results"
+PAGE = RESULTS / "bars.md"
 CARDS = {"h100": ROOT / "tuning_db" / "records" / "nvidia_h100_80gb_hbm3.json", "h200": ROOT / "tuning_db" / "records" / "nvidia_h200.json"}
 HEAD = """# Bars and figures
 

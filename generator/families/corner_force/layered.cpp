@@ -119,13 +119,13 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
         half_layer = 2 * fields * layer_nodes + n;
         half_words = layers * half_layer;
         point_words = std::max(point_words, half_words + layers * layer_energies);
-    } else if (solid) {
-        const auto halves = [&](int pitch) { return 2 * fields * layers * pitch + (shape.physics() ? layers * layer_energies : 0); };
-        layer_pitch = padded(layer_nodes, n, banks);
-        if (halves(layer_pitch) > point_words) layer_pitch = odd(layer_nodes);  // some conflicts take less than the room
-        point_words = std::max(point_words, halves(layer_pitch));
-    }
-    if (!has_pairs(plan)) {
+    } else {
+        if (solid) {
+            const auto halves = [&](int pitch) { return 2 * fields * layers * pitch + (shape.physics() ? layers * layer_energies : 0); };
+            layer_pitch = padded(layer_nodes, n, banks);
+            if (halves(layer_pitch) > point_words) layer_pitch = odd(layer_nodes);  // some conflicts take less than the room
+            point_words = std::max(point_words, halves(layer_pitch));
+        }
         half_field = layers * layer_pitch;
         half_layer = layer_pitch;
         half_words = 2 * fields * half_field;
@@ -293,15 +293,15 @@ Form layered_form(const Problem& problem, const Limits& limits) {
     std::vector<Constraint> constraints;
     if (pairs)
         constraints.push_back({"pairs",
-                               [shape](const Config& config) -> std::optional<std::string> {
+                               [problem](const Config& config) -> std::optional<std::string> {
                                    if (!config.has("derivatives", "paired")) return std::nullopt;
                                    if (!config.has("axis_sums", "parity")) return "pairs of points take sums by parity";
-                                   const std::int64_t threads = shape.columns() * config.integer("layers") / 2;
-                                   const int nodes = shape.nodes_along * shape.nodes_along;
-                                   if (threads >= nodes) return std::nullopt;
-                                   return fmt::format("{} nodes of a layer have {} threads; take more layers", nodes, threads);
+                                   const Plan plan(problem, config, Target::cuda);
+                                   const int nodes = LayeredLayout(plan).layer_nodes;
+                                   if (plan.team() >= nodes) return std::nullopt;
+                                   return fmt::format("{} nodes of a layer have {} threads; take more layers", nodes, plan.team());
                                },
-                               {"derivatives", "axis_sums", "layers"}});
+                               {"zones_per_block", "layers", "derivatives", "axis_sums"}});
     return {.space = {.name = "layered",
                       .help = "points, forces and work in one launch, layer by layer of points, at any order",
                       .tunables = std::move(tunables),
