@@ -265,6 +265,25 @@ double double_part_lift_entry(const ReferenceElement& element, int pair, int kin
     return DoubleParity::of(element).part([&](int node) { return element.lift(node, pair * element.face_nodes() + point); }, row, kind);
 }
 
+std::pair<TableSpec, TableSpec> double_part_operators(const Shape& shape, const PartTiles& tiles, const DoubleFaceColumns& faces,
+                                                      const OrderedMatrix& ordered) {
+    const ReferenceElement& element = shape.reference();
+    TableSpec derivatives{"D", 0, {}}, lift{"LIFT", 0, {}};
+    const auto add = [&](TableSpec& table, int rows, int columns, const std::function<double(int, int)>& entry) {
+        const std::vector<double> words = ordered(rows, columns, entry);
+        table.contents.insert(table.contents.end(), words.begin(), words.end());
+        table.words += std::ssize(words);
+    };
+    for (int kind = 0; kind < 4; ++kind) {
+        for (int along = 0; along < 3; ++along)
+            add(derivatives, tiles.rows_of(kind), tiles.columns_of(kind ^ along),
+                [&](int n, int c) { return DoubleParity::of(element).derivative(element, along, kind, n, c); });
+        for (int pair = 0; pair < 2; ++pair)
+            add(lift, tiles.rows_of(kind), faces.count(kind, pair), [&](int n, int c) { return double_part_lift_entry(element, pair, kind, n, c); });
+    }
+    return {std::move(derivatives), std::move(lift)};
+}
+
 TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step) {
     const DoubleFaceColumns columns(DoubleFaceParity::of(shape.reference()), step);
     TableSpec table{"LIFT", 0, {}};
