@@ -1,4 +1,4 @@
-// Where the benchmarks are built.
+// Where Google Benchmark is installed.
 #ifdef HONE_HAVE_BENCHMARK
 #include "benchmarks/rows_as_csv.hpp"
 
