@@ -122,10 +122,14 @@ Block point_table(const Shape& shape, const std::vector<int>& places) {
     return Block().line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
 }
 
-Block points_in_flight(const Shape& shape, int elements, int threads) {
+int points_of_thread(const Shape& shape, int elements, int threads) {
     const int most = shape.precision == Precision::f32 ? 6 : 4;
+    return std::min(most, (elements * shape.face_points() + threads - 1) / threads);
+}
+
+Block points_in_flight(const Shape& shape, int elements, int threads) {
     return Block().line("constexpr int points_in_flight = {};  // of the faces, that a thread has at a time",
-                        std::min(most, (elements * shape.face_points() + threads - 1) / threads));
+                        points_of_thread(shape, elements, threads));
 }
 
 FaceParts::FaceParts(const ReferenceElement& element, int step) {

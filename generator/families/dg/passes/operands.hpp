@@ -129,7 +129,9 @@ Block point_table(const Shape& shape, const std::vector<int>& places);
 /// 32-bit registers of what a thread updates and asks for ahead, when those of the products are
 /// free.
 constexpr int most_held_ahead = 48;
-/// For the piece neighbours of dg/passes/block.cu, in blocks of `threads` for `elements`.
+/// Points of faces that a thread has at a time, in blocks of `threads` for `elements`.
+int points_of_thread(const Shape& shape, int elements, int threads);
+/// For the piece neighbours of dg/passes/block.cu.
 Block points_in_flight(const Shape& shape, int elements, int threads);
 /// For the pieces parts_of_amplitudes of dg/passes/block.cu and lifted_by_parity of
 /// dg/passes/warp_tile.cu.

@@ -237,7 +237,7 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int columns = tile.on_matrix_units ? 1 : tile.unroll;  // a lane has one of those of a product
     const int operands = shape.fields * tile.elements_per_thread * columns + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
-    constexpr int points_in_flight = 4;
+    const int points_in_flight = tile.on_matrix_units ? points_of_thread(shape, tile.elements_per_block, tile.threads()) : 4;
     const int flux = parts.surface ? (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10 : 0;
     // On the matrix units ptxas gets along with fewer addresses.
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + (tile.on_matrix_units ? 4 : 40);

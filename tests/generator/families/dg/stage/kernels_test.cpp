@@ -244,7 +244,7 @@ TEST_F(DgStageKernels, SmallTilesOfMatrixUnitsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=acoustics_3d order=5 precision=f64 materials=per_element elements=19",
                     "form=mma8_whole,operator=global,parts=apart,elements_per_block=16,copy_width=1");
     expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=9",
-                    "form=mma8_whole,operator=shared,parts=apart,elements_per_block=8,copy_width=2");
+                    "form=mma8_whole,operator=derivatives,parts=apart,elements_per_block=8,copy_width=2");
 }
 
 using SlowDgStageKernels = DgStageKernels;
