@@ -127,6 +127,12 @@ FormSpace shared_form(const Grid& grid, const Limits& limits) {
     form.tunables.push_back({"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
                              numbers({0, 1, 2, 4}), Value(0), "lead"});
     form.safe.push_back({"max_lead", 0});
+    constexpr int with_clusters = 90;
+    if (limits.architecture >= with_clusters) {
+        form.tunables.push_back({"cluster_blocks", "blocks beside each other along y that read each other's rows in shared memory",
+                                 numbers({1, 2, 4, 8}), Value(1)});
+        form.safe.push_back({"cluster_blocks", 1});
+    }
     form.constraints.push_back({"declared_memory", [](const Config& config) -> Reason {
                                     if (shared_bytes(config) <= static_shared_bytes) return {};
                                     return fmt::format("{} bytes of shared memory in a block, {} can be declared", shared_bytes(config),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <regex>
 #include <string>
 
 #include "generator/error.hpp"
@@ -117,8 +118,20 @@ inline void phases_on_host(std::string& text) {
 )");
 }
 
+/// Clusters of blocks that march through planes: blocks run one after another, so that a row of a
+/// block beside is computed anew instead of read.
+inline void clusters_on_host(std::string& text) {
+    replace_body(text, "void arrive_in_cluster(", "");
+    replace_body(text, "void wait_for_cluster(", "    __syncthreads();\n");
+    replace_body(text, "const Words* in_block(", "    (void)block;\n    return own;\n");
+    static const std::regex south(R"(south = \*in_block\(.*\);)"), north(R"(north = \*in_block\(.*\);)");
+    text = std::regex_replace(text, south, "south = cells_of(at_k, -1, k).v;");
+    text = std::regex_replace(text, north, "north = cells_of(at_k, rows, k).v;");
+}
+
 /// What the pieces of templates/device say in PTX, written out in C++ for the emulator.
 inline void device_on_host(std::string& text) {
+    if (text.find("void arrive_in_cluster(") != std::string::npos) clusters_on_host(text);
     copies_on_host(text);
     bulk_copies_on_host(text);
     if (text.find("void arrive(") != std::string::npos) {
