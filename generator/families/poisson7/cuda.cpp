@@ -123,10 +123,10 @@ Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
             {"cells_at", Block().line("return {};", all_of(names, "load(a.{} + at)"))},
             {"cell_of_words", Block().line("const Loaded<real> of_cell{};", all_of(names, "from.{}.at[t]"))},
             {"inverse_diagonal_of_cell", Block().line("const real q = {}.inverse_diagonal;", plan.grid.has_field_diagonal() ? "from" : "a")},
-            {"shared_rows",
-             Block()
-                 .line("constexpr int last_row = {};  // of those that a thread shares", plan.rows == 1 ? 0 : 1)
-                 .line("__shared__ Words shared_rows[2][block_y][last_row + 1][block_x];  // the first and last rows of the threads, of two planes in turn")}};
+            {"shared_rows", Block()
+                                .line("constexpr int last_row = {};  // of those that a thread shares", plan.rows == 1 ? 0 : 1)
+                                .line("__shared__ Words shared_rows[2][block_y][last_row + 1][block_x];  // the first and last rows of the threads, "
+                                      "of two planes in turn")}};
 }
 
 Flags flags(const Plan& plan) {
@@ -154,11 +154,11 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     KernelSource source = common_source(problem, Target::cuda);
     source.text = render("poisson7/kernel.cu", holes(problem, config, plan), flags(plan));
     source.entries = {"poisson7"};
-    source.step = {cuda_launch("poisson7",
-                               {divide_up(plan.grid.nx, plan.block_x * plan.words),
-                                divide_up(plan.grid.ny, plan.block_y * plan.rows * plan.cluster_blocks) * plan.cluster_blocks,
-                                divide_up(plan.grid.nz, plan.z_block)},
-                               {plan.block_x, plan.block_y, 1})};
+    source.step = {cuda_launch(
+        "poisson7",
+        {divide_up(plan.grid.nx, plan.block_x * plan.words),
+         divide_up(plan.grid.ny, plan.block_y * plan.rows * plan.cluster_blocks) * plan.cluster_blocks, divide_up(plan.grid.nz, plan.z_block)},
+        {plan.block_x, plan.block_y, 1})};
     source.step[0].range_axis = 2;
     source.step[0].range_per_block = plan.z_block;
     if (!summed) return source;
