@@ -57,7 +57,7 @@ Block constants(const Plan& plan) {
     if (plan.lead > 0) block.line("constexpr int lead = {};  // planes that a block may be ahead of its neighbours", plan.lead);
     if (plan.asked > 0)
         block.line("constexpr int far = {};  // planes from the one at hand to the one that the second cache is asked for", plan.ahead + plan.asked);
-    if (plan.clustered()) block.line("constexpr int cluster_blocks = {};  // along y, that read each other's rows", plan.cluster_blocks);
+    if (plan.clustered()) block.line("constexpr int cluster_blocks = {};  // along y, that send each other rows", plan.cluster_blocks);
     if (plan.march() || plan.grid.sums() > 0) block.line("constexpr unsigned all_lanes = 0xffffffff;");
     if (plan.march()) block.line("constexpr int segment = {};         // lanes of a warp in the same row", std::min(warp, plan.block_x));
     if (plan.grid.sums() > 0) {

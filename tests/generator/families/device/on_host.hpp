@@ -118,20 +118,20 @@ inline void phases_on_host(std::string& text) {
 )");
 }
 
-/// Clusters of blocks that march through planes: blocks run one after another, so that a row of a
-/// block beside is computed anew instead of read.
+/// Blocks of a cluster that send each other rows: they run one after another here, so that a row is
+/// computed anew instead.
 inline void clusters_on_host(std::string& text) {
-    replace_body(text, "void arrive_in_cluster(", "");
-    replace_body(text, "void wait_for_cluster(", "    __syncthreads();\n");
-    replace_body(text, "const Words* in_block(", "    (void)block;\n    return own;\n");
-    static const std::regex south(R"(south = \*in_block\(.*\);)"), north(R"(north = \*in_block\(.*\);)");
-    text = std::regex_replace(text, south, "south = cells_of(at_k, -1, k).v;");
-    text = std::regex_replace(text, north, "north = cells_of(at_k, rows, k).v;");
+    replace_body(text, "unsigned shared_address(", "    (void)pointer;\n    return 0;\n");
+    replace_body(text, "void prepare_barriers(", "");
+    replace_body(text, "void send(", "");
+    replace_body(text, "Words received(", "    return row[0];\n");
+    static const std::regex row(R"(rim = received\(.*\);)");
+    text = std::regex_replace(text, row, "rim = cells_of(at_k, rim_row, k).v;");
 }
 
 /// What the pieces of templates/device say in PTX, written out in C++ for the emulator.
 inline void device_on_host(std::string& text) {
-    if (text.find("void arrive_in_cluster(") != std::string::npos) clusters_on_host(text);
+    if (text.find("Words received(") != std::string::npos) clusters_on_host(text);
     copies_on_host(text);
     bulk_copies_on_host(text);
     if (text.find("void arrive(") != std::string::npos) {
