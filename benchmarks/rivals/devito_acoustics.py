@@ -100,11 +100,11 @@ def hone_step(session, problem: str):
 class Command:
     """A problem's kernel by the hone command, as a process of its own each time: untuned, or tuned for so many seconds first."""
 
-    def __init__(self, hone: str, problem: str, folder: str, tune: float):
+    def __init__(self, hone: str, problem: str, folder: str, tune: float, only: str):
         self.command = [hone, "tune", *problem.split(), "--device", "cpu", "--no-prior", "--db", folder, "--json"]
         self.choice = ["--evaluations", "1"]
         if tune:
-            record = self.run(["--budget", f"{tune}s"])["results"][0]["record"]
+            record = self.run(["--budget", f"{tune}s", *(["--only", only] if only else [])])["results"][0]["record"]
             self.choice = ["--evaluations", "2", "--only", ",".join(f"{name}={value}" for name, value in record["configuration"].items())]
 
     def run(self, choice: list) -> dict:
@@ -117,10 +117,10 @@ class Command:
         return record["counts"]["updates"] / record["step_seconds"]["median"], document["ceilings"]["fma_f32"]
 
 
-def beside(hone: str, run, problems: list, tune: float, points: int, steps: int, rounds: int) -> None:
+def beside(hone: str, run, problems: list, tune: float, only: str, points: int, steps: int, rounds: int) -> None:
     """Prints Devito's and the command's rates of each round, and the command's multiply-adds."""
     with tempfile.TemporaryDirectory() as folder:
-        commands = {problem: Command(hone, problem, folder, tune) for problem in problems}
+        commands = {problem: Command(hone, problem, folder, tune, only) for problem in problems}
         for command in commands.values():
             command.rates()  # compiles it
         for _ in range(rounds):
@@ -142,6 +142,8 @@ def main() -> None:
     parser.add_argument("--update", choices=("apart", "in_place"), default="apart", help="hone's steps: in place in 3D")
     parser.add_argument("--steps", type=int, default=48, help="that are timed at a time")
     parser.add_argument("--tune", type=float, default=0, metavar="SECONDS", help="for each of hone's kernels")
+    parser.add_argument("--only", default="", metavar="LIST", help="with --beside and --tune: what of each kernel's space is searched")
+    parser.add_argument("--pitch", type=int, nargs="+", default=[0], help="with --beside: words from one row to the next of hone's arrays; 0: as is usual")
     parser.add_argument("--database", default=None, metavar="DIR", help="of tuned results")
     parser.add_argument("--rival-only", action="store_true", help="Devito alone, without hone's Python module")
     parser.add_argument("--beside", default=None, metavar="HONE", help="with --rival-only: a command that takes turns with Devito")
@@ -174,7 +176,7 @@ def main() -> None:
                 if options.beside:
                     sides = " ".join(f"n{axis}={options.cells}" for axis in "xyz"[: options.dimension])
                     kernel = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} update={options.update} precision=f32 {sides}"
-                    beside(options.beside, steps, [f"{kernel} levels={levels}" for levels in options.levels], options.tune, points, options.steps, options.rounds)
+                    beside(options.beside, steps, [f"{kernel} levels={levels} pitch={pitch}" for levels in options.levels for pitch in options.pitch], options.tune, options.only, points, options.steps, options.rounds)
                 for _ in range(5):
                     for name, (run, levels, _) in contenders.items():
                         times[name].append(run(options.steps) / (options.steps // levels * levels))
