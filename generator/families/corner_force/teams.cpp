@@ -87,7 +87,8 @@ std::string constants_of(const TeamsLayout& layout, const Plan& plan) {
         layout.layer_nodes, layout.layer_energies, shape.works() ? 10 : 9, layout.energies_of_half, layout.half_layer, layout.node_pitch,
         layout.point_pitch, layout.w_of_row, layout.energies_of_row, layout.row_words, layout.team_words, layout.table_words, layout.node_teams,
         layout.rounds_of_nodes, shape.precision == Precision::f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
-    text += fmt::format("constexpr int energies_unrolled = {};  // layers\n", layout.layers < shape.points_along ? 1 : layout.layers);
+    text += fmt::format("constexpr int energies_unrolled = {}, unrolled_points = {};  // layers; of a thread\n",
+                        layout.layers < shape.points_along ? 1 : layout.layers, plan.number("unrolled_points"));
     const std::int64_t ahead = integer_or(plan.config, "fetch_ahead", 0);
     if (ahead > 0) text += fmt::format("constexpr int fetched_ahead = {};\n", ahead);
     return text;
@@ -158,11 +159,13 @@ Form teams_form(const Problem& problem, const Limits& limits) {
                                   {"teams", "of warps, each of which goes through layers by itself", numbers({1, 2, 3, 4, 6, 8})},
                                   {"team_layers", "layers that a team works on at a time", divisors(shape.points_along)},
                                   point_data(),
+                                  {"unrolled_points", "of a thread, whose physics is written one after another", numbers({1, 2})},
                                   min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 11, 12})};
     std::vector<Assignment> safe{{"layers", std::int64_t{2}},
                                  {"teams", std::int64_t{1}},
                                  {"team_layers", std::int64_t{shape.order > 6 ? 1 : 2}},
                                  {"point_data", "loads"},
+                                 {"unrolled_points", std::int64_t{1}},
                                  {"min_blocks", std::int64_t{1}}};
     if (limits.architecture >= 90) {
         tunables.push_back(fetch_ahead());
