@@ -249,7 +249,8 @@ std::vector<Neighbour> Database::neighbours(const Problem& problem, const Device
     if (of_family == known_.by_family.end()) return found;
     const Family& family = families_->of(problem);
     for (const std::size_t index : of_family->second)
-        if (const auto distance = neighbour_distance(family, known_.records[index], problem, device)) found.push_back({&known_.records[index], *distance});
+        if (const auto distance = neighbour_distance(family, known_.records[index], problem, device))
+            found.push_back({&known_.records[index], *distance});
     sort_neighbours(found);
     return found;
 }

@@ -203,8 +203,7 @@ Record tuned(const std::string& problem, const std::string& config) {
 std::optional<Prediction> predicted(const std::string& problem, const std::vector<Record>& records) {
     std::vector<Neighbour> neighbours;
     const Problem asked = built_in_families().parse_problem(problem);
-    for (const Record& record : records)
-        neighbours.push_back({&record, *neighbour_distance(built_in_families().of(asked), record, asked, h200)});
+    for (const Record& record : records) neighbours.push_back({&record, *neighbour_distance(built_in_families().of(asked), record, asked, h200)});
     sort_neighbours(neighbours);
     return predict(built_in_families(), built_in_families().parse_problem(problem), cuda_limits(90), neighbours);
 }

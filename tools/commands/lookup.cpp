@@ -97,7 +97,7 @@ std::vector<std::string> passed_over(const Database& database, const Family& fam
         std::string why = apart.differing;
         if (apart.near())
             why = "its untuned configuration was faster";
-        else if (apart.sizes > 4)
+        else if (apart.sizes > ScaleDistance::most_octaves)
             why += fmt::format("{}sizes {} octaves apart", why.empty() ? "" : "; ", significant(apart.sizes));
         std::vector<std::string> extents;
         for (const std::string& name : problem.extents()) extents.push_back(fmt::format("{}={}", name, record.problem.integer(name)));

@@ -128,8 +128,9 @@ Family csr_spmv() {
                          {"entries", "words of the matrix that are kept", {}, 1, most_entries, true, ""}};
     family.scale = [](const Problem& problem) {
         const auto rows = static_cast<double>(problem.integer("rows")), columns = static_cast<double>(problem.integer("columns"));
-        return Scale{sizes_of(problem, {"entries"}),
-                     {{"entries a row", static_cast<double>(problem.integer("entries")) / rows}, {"columns a row", columns == 0 ? 1 : columns / rows}}};
+        return Scale{
+            sizes_of(problem, {"entries"}),
+            {{"entries a row", static_cast<double>(problem.integer("entries")) / rows}, {"columns a row", columns == 0 ? 1 : columns / rows}}};
     };
     family.range_unit = "rows";
     family.range = [](const Problem& problem) { return problem.integer("rows"); };
