@@ -207,7 +207,7 @@ bool mma8_applies(const Shape& shape, const std::vector<Pass>& passes, const Lim
 std::optional<std::string> mma8_violation(const Shape& shape, const Config& config) {
     const WarpTile tile(shape, config);
     const int padded = tile.nodes_padded - shape.nodes;
-    if (tile.nodes_per_thread == 2 || 4 * padded <= shape.nodes) return std::nullopt;
+    if (tile.nodes_per_thread == 2 || 2 * padded <= shape.nodes) return std::nullopt;
     return fmt::format("tiles of 16 nodes leave {} of {} empty", padded, tile.nodes_padded);
 }
 
