@@ -230,6 +230,9 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
     }
     for (Assignment& value : form.safe)
         if (value.name == "basis") value.value = "double_parity";
+    form.tunables.push_back({"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first",
+                             words({"plain", "streaming"}), Value("plain")});
+    form.safe.push_back({"stores", "plain"});
     return form;
 }
 
@@ -366,6 +369,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.on_matrix_units) text.flags.insert("tiles_of_8");
+    if (plan.config.has("stores", "streaming") && plan.shape.words() % number(plan.config, "copy_width") == 0) text.flags.insert("streaming_stores");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     if (tile.asks_early() && (pass.update || pass.from_rhs)) {
