@@ -131,8 +131,8 @@ FormSpace shared_form(const Grid& grid, const Limits& limits) {
     form.safe.push_back({"max_lead", 0});
     constexpr int with_clusters = 90;
     if (limits.architecture >= with_clusters) {
-        form.tunables.push_back({"cluster_blocks", "blocks beside each other along y that send each other rows into shared memory",
-                                 numbers({1, 2, 4, 8}), Value(1)});
+        form.tunables.push_back(
+            {"cluster_blocks", "blocks beside each other along y that send each other rows into shared memory", numbers({1, 2, 4, 8}), Value(1)});
         form.safe.push_back({"cluster_blocks", 1});
         form.constraints.push_back({"sent_words",
                                     [](const Config& config) {
