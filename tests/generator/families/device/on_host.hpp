@@ -122,7 +122,7 @@ inline void phases_on_host(std::string& text) {
 /// computed anew instead.
 inline void clusters_on_host(std::string& text) {
     replace_body(text, "unsigned shared_address(", "    (void)pointer;\n    return 0;\n");
-    replace_body(text, "void prepare_barriers(", "");
+    replace_body(text, "void begin_exchange(", "");
     replace_body(text, "void send(", "");
     replace_body(text, "Words received(", "    return row[0];\n");
     static const std::regex row(R"(rim = received\(.*\);)");
