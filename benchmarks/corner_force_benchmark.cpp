@@ -1,10 +1,10 @@
 // Corner forces per order: the paper's kernels one by one, F from columns of A that are never
-// stored, partial assembly in three, two and one launch, layer by layer, and zones that stream
-// through warps, measured in turns on the same zones, as zones per second and % of the ceiling (the
-// larger of bytes at the copy's bandwidth and sum-factorised operations at the multiply-adds'
-// rate).
+// stored, partial assembly in three, two and one launch, layer by layer by all threads or by teams
+// of warps, and zones that stream through warps, measured in turns on the same zones, as zones per
+// second and % of the ceiling (the larger of bytes at the copy's bandwidth and sum-factorised
+// operations at the multiply-adds' rate).
 //
-//     for form in streamed layered separate force whole on_the_fly paper; do
+//     for form in streamed teams layered separate force whole on_the_fly paper; do
 //         hone tune $(build/release/bin/corner_force_benchmark --problems) --only form=$form --device cuda --budget 20s --db results/$form
 //     done
 //     HONE_DEVICE=cuda HONE_DB=results build/release/bin/corner_force_benchmark
@@ -32,7 +32,7 @@
 namespace hone::benchmarks {
 namespace {
 
-constexpr std::array<const char*, 7> all_forms{"streamed", "layered", "separate", "force", "whole", "on_the_fly", "paper"};
+constexpr std::array<const char*, 8> all_forms{"streamed", "teams", "layered", "separate", "force", "whole", "on_the_fly", "paper"};
 constexpr std::string_view published = "paper";  // the rival
 
 struct Size {

@@ -125,13 +125,13 @@ class Arrays {
     void fill_rows(const Problem& problem) {
         const auto count = static_cast<std::size_t>(space_.rows());
         const Matrix line = line_mass(shape_);
-        const int k = space_.order;
-        const auto along = [&](std::int64_t i, std::int64_t j) {
-            double sum = 0;
-            for (std::int64_t zone = std::max<std::int64_t>(0, (std::max(i, j) - 1) / k); zone * k <= std::min(i, j) && zone < space_.zones; ++zone)
-                sum += line(static_cast<int>(i - zone * k), static_cast<int>(j - zone * k));
-            return sum;
-        };
+        // Entries along an axis, by row and distance of the column: a product of them is an entry.
+        const int k = space_.order, n = space_.nodes_along();
+        Matrix along(n, 2 * k + 1);
+        for (int i = 0; i < n; ++i)
+            for (int j = space_.first(i); j <= space_.last(i); ++j)
+                for (int zone = std::max(0, (std::max(i, j) - 1) / k); zone * k <= std::min(i, j) && zone < space_.zones; ++zone)
+                    along(i, j - i + k) += line(i - zone * k, j - zone * k);
         std::vector<std::int32_t> starts(count + 1, 0);
         for (std::size_t row = 0; row < count; ++row)
             starts[row + 1] = starts[row] + static_cast<std::int32_t>(space_.entries_of(static_cast<std::int64_t>(row)));
@@ -142,9 +142,8 @@ class Arrays {
             auto at = static_cast<std::size_t>(starts[row]);
             space_.for_columns(static_cast<std::int64_t>(row), [&](std::int64_t column) {
                 double value = 1;
-                const std::int64_t n = space_.nodes_along();
-                for (std::int64_t i = static_cast<std::int64_t>(row), j = column, axis = 0; axis < space_.dimension; ++axis, i /= n, j /= n)
-                    value *= along(i % n, j % n);
+                for (int i = static_cast<int>(row), j = static_cast<int>(column), axis = 0; axis < space_.dimension; ++axis, i /= n, j /= n)
+                    value *= along(i % n, j % n - i % n + k);
                 columns[at] = static_cast<std::int32_t>(column), values[at] = static_cast<Real>(value), ++at;
             });
         }

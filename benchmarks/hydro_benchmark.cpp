@@ -6,8 +6,8 @@
 // GPU's in the last two. Without a GPU the processor shares with itself, which shows nothing but
 // that it works.
 //
-//     hydro_benchmark [--orders=2,4] [--zones=32,16] [--steps=20] [--warm_up=5] [--mass=elements|rows] [Google Benchmark's flags, as
-//                     --benchmark_out=hydro.json]
+//     hydro_benchmark [--orders=2,4] [--zones=32,16] [--steps=20] [--warm_up=5] [--balancing=400] [--power_ms=1500] [--mass=elements|rows]
+//                     [Google Benchmark's flags, as --benchmark_out=hydro.json]
 //
 // `zones` along an axis, one number for each order. Environment: HONE_DEVICE (default "best") and
 // HONE_DB (default "tuning_db/records").
@@ -35,7 +35,8 @@ constexpr TimeScheme scheme = TimeScheme::rk2_average;
 
 struct Options {
     std::vector<int> orders{2, 4}, zones{32, 16};
-    int steps = 20, warm_up = 5;
+    int steps = 20, warm_up = 5, balancing = 400;
+    int power_ms = 1500;
     std::string mass = "best";
 };
 
@@ -160,14 +161,12 @@ void report(benchmark::State& state, const Way& way, const Measured& measured, c
     counter(ratio_name("greenup", compared).c_str(), gains.greenup);
 }
 
-void application(benchmark::State& state, int order, int zones, std::optional<MassForm> mass, int steps, int warm_up) {
+void application(benchmark::State& state, int order, int zones, std::optional<MassForm> mass, const StepCostSettings& settings) {
     Machines& machines = Machines::instance();
     tell(fmt::format("sedov 3D Q{}-Q{}, {}^3 zones: mass matrices", order, order - 1, zones));
     HydroProblem problem = hydro_problem("sedov", 3);
     problem.box.zones = {zones, zones, zones};
     const Discretisation of(problem, order, quad_box(problem.box));
-    StepCostSettings settings;
-    settings.steps = steps, settings.warm_up = warm_up;
     std::map<std::string, Measured> measured;
     std::string label;
     for (auto _ : state) {
@@ -197,9 +196,10 @@ void register_all(const Options& options) {
     if (options.mass != "best") mass = parse_mass_form(options.mass);
     tell_device(Machines::instance().device.backend->device().fingerprint);
     benchmark::AddCustomContext("ratio*", untuned_note);
+    const StepCostSettings settings{options.warm_up, options.steps, options.balancing, 1e-3 * options.power_ms};
     for (std::size_t i = 0; i < options.orders.size(); ++i)
         benchmark::RegisterBenchmark(fmt::format("hydro sedov dimension=3 order={0} zones={1}x{1}x{1}", options.orders[i], options.zones[i]).c_str(),
-                                     application, options.orders[i], options.zones[i], mass, options.steps, options.warm_up)
+                                     application, options.orders[i], options.zones[i], mass, settings)
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMillisecond);
@@ -214,7 +214,9 @@ Program program() {
                         {"--zones", "Zones along each axis, one number for each order.", &options.zones},
                         {"--mass", "How conjugate gradients multiply: best, elements or rows.", &options.mass},
                         {"--steps", "Time steps that are measured.", &options.steps},
-                        {"--warm_up", "Time steps before them.", &options.warm_up}},
+                        {"--warm_up", "Time steps before them.", &options.warm_up},
+                        {"--balancing", "Time steps that two devices may take to find their shares before that.", &options.balancing},
+                        {"--power_ms", "Milliseconds under the meters, after the timed steps.", &options.power_ms}},
             .register_all = [] { register_all(options); }};
 }
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <type_traits>
 
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
+#include "benchmarks/rows_as_csv.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuning_db/environment.hpp"
 
@@ -97,7 +99,9 @@ int run(int argc, char** argv, const std::string& name) {
     if (benchmark::ReportUnrecognizedArguments(count, words.data())) return 2;
     if (compile_first) compile_kernels(own.problems());
     if (own.register_all) own.register_all();
-    benchmark::RunSpecifiedBenchmarks();
+    RowsAsCsv shown, written;
+    const auto asked = [&](const char* option) { return std::find(rest.begin(), rest.end(), option) != rest.end(); };
+    benchmark::RunSpecifiedBenchmarks(asked("--benchmark_format=csv") ? &shown : nullptr, asked("--benchmark_out_format=csv") ? &written : nullptr);
     if (own.finish) own.finish();
     benchmark::Shutdown();
     return 0;

@@ -23,6 +23,7 @@ endif()
 if(tool_sources AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
     add_executable(hone tools/main.cpp)
     target_link_libraries(hone PRIVATE hone_tools hone_options)
+    hone_optimised_first(hone)
     # Completion and the manual page are made from the same tables as --help, by the program itself.
     if(HONE_INSTALL AND NOT CMAKE_CROSSCOMPILING AND NOT HONE_SANITIZE)
         set(tool_texts ${PROJECT_BINARY_DIR}/generated/tools)

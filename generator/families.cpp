@@ -96,7 +96,7 @@ const Family& Families::find(std::string_view name) const {
 
 Problem Families::make_problem(std::string_view family_name, const std::vector<Assignment>& given) const {
     const Family& family = find(family_name);
-    const std::string where = fmt::format("problem \"{} {}\"", family_name, join(given, " "));
+    const std::string where = fmt::format("problem \"{}{}{}\"", family_name, given.empty() ? "" : " ", join(given, " "));
     std::vector<std::string> names;
     std::vector<std::string> extents;
     for (const auto& parameter : family.parameters) {

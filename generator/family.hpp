@@ -10,6 +10,7 @@
 #include "generator/kernel_source.hpp"
 #include "generator/limits.hpp"
 #include "generator/problem.hpp"
+#include "generator/scale.hpp"
 #include "generator/search_space.hpp"
 #include "generator/workload.hpp"
 
@@ -38,6 +39,11 @@ struct Family {
     std::string source;   ///< paper or textbook
     std::string example;  ///< a whole problem as on the command line
     std::vector<ProblemParameter> parameters;
+
+    /// Which of the extents, and what they make together, are sizes of which a result for one serves
+    /// for another, and which decide what is fast. Looks at numbers alone: any that the parameters
+    /// allow. Empty: all extents are sizes.
+    std::function<Scale(const Problem&)> scale;
 
     std::string range_unit;  ///< what `first` and `last` count: "planes", "elements"
     /// Length of the whole range.

@@ -21,13 +21,4 @@ Precision Problem::precision() const {
     return word("precision") == "f32" ? Precision::f32 : Precision::f64;
 }
 
-double extent_distance(const Problem& a, const Problem& b) {
-    if (a.class_key() != b.class_key()) throw Error(a.key(), "is of another kind than " + b.key(), "compare sizes of one kind of problem only");
-    double distance = 0;
-    for (const auto& name : a.extents())
-        distance += std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(a.integer(name), 1)) /
-                                       static_cast<double>(std::max<std::int64_t>(b.integer(name), 1))));
-    return distance;
-}
-
 }  // namespace hone::inline v0_1

@@ -61,10 +61,6 @@ class Problem {
     std::size_t hash_ = 0;
 };
 
-/// Sum over the extents of |log2(a/b)|; 0 for equal sizes. Axis by axis, because 512 x 512 x 8 is
-/// not near 128 x 128 x 128. Requires equal class keys.
-double extent_distance(const Problem& a, const Problem& b);
-
 }  // namespace hone::inline v0_1
 
 template <>

@@ -58,6 +58,9 @@ struct FormSpace {
     /// How long a member takes, by count and in a unit of the problem's own: to compare members
     /// where nobody has measured, within some ten per cent at best. Empty, or 0: not known.
     std::function<double(const Config&)> count = {};
+    /// Whether `safe` is chosen for the problem by rules of which it is known how well they choose:
+    /// a prediction weighs it beside what neighbours propose.
+    bool ruled = false;
 };
 
 /// The configurations of one problem on one device: the union of its forms' products less what

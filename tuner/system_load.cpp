@@ -25,7 +25,7 @@ std::optional<double> first_number(const fs::path& path) {
 
 // Of "cpu  user nice system idle iowait irq softirq steal guest guest_nice": guests' time is in user's already.
 void read_ticks(const fs::path& path, LoadReading& reading) {
-    constexpr std::size_t steal = 7;
+    constexpr std::size_t idle = 3, waiting = 4, steal = 7;
     std::ifstream file(path);
     std::string name;
     file >> name;
@@ -35,7 +35,11 @@ void read_ticks(const fs::path& path, LoadReading& reading) {
     double all = 0;
     for (const double number : ticks) all += number;
     reading.processor_ticks = all;
+    reading.idle_ticks = ticks[idle] + ticks[waiting];
     reading.stolen_ticks = ticks[steal];
+    file.clear();
+    for (std::string line; std::getline(file, line);)
+        if (line.rfind("cpu", 0) == 0) ++reading.processors;
 }
 
 // Of "some avg10=0.00 avg60=0.00 avg300=0.00 total=57447228", microseconds.
@@ -67,6 +71,13 @@ std::optional<double> throttled(const fs::path& root) {
     return std::nullopt;
 }
 
+// Whether what used the processors between two readings had room on `ours`, with another one left over.
+bool others_idle(const LoadReading& before, const LoadReading& after, double ticks, int ours) {
+    if (!before.idle_ticks || !after.idle_ticks || ticks <= 0) return false;
+    const double idle = after.processors * (*after.idle_ticks - *before.idle_ticks) / ticks;
+    return idle > 1 && after.processors - idle < ours + 1;
+}
+
 // How much of `whole` a counter grew by.
 double share(const std::optional<double>& before, const std::optional<double>& after, double whole) {
     return before && after && whole > 0 ? (*after - *before) / whole : 0;
@@ -95,7 +106,7 @@ std::string SystemLoad::busy(const LoadReading& before, const LoadReading& after
     const double seconds = std::chrono::duration<double>(after.at - before.at).count();
     const double ticks = after.processor_ticks.value_or(0) - before.processor_ticks.value_or(0);
     std::vector<std::string> signs;
-    if (after.load.value_or(0) > own_threads * processors + 1)
+    if (after.load.value_or(0) > own_threads * processors + 1 && !others_idle(before, after, ticks, processors))
         signs.push_back(fmt::format("the load was {:.1f} on {} processors", *after.load, processors));
     if (const double part = share(before.stolen_ticks, after.stolen_ticks, ticks); part > most_stolen)
         signs.push_back(text::percent(part) + " of the processors' time was stolen");

@@ -16,7 +16,9 @@ struct LoadReading {
     std::chrono::steady_clock::time_point at;
     std::optional<double> load;               ///< mean number of running and waiting threads of the last minute (/proc/loadavg)
     std::optional<double> processor_ticks;    ///< of all processors since the start, whatever they did (/proc/stat)
+    std::optional<double> idle_ticks;         ///< of these, those in which they did nothing
     std::optional<double> stolen_ticks;       ///< of these, those that a host gave to other machines
+    int processors = 0;                       ///< of the machine, whoever may use them (/proc/stat)
     std::optional<double> waiting_seconds;    ///< in which something had to wait for a processor (/proc/pressure/cpu)
     std::optional<double> throttled_seconds;  ///< that this process's control group was held back (cpu.stat)
 };
@@ -35,7 +37,8 @@ class SystemLoad {
 
     /// Describes the load between two readings that a measurement on `processors` processors does
     /// not make itself ("12.0 % of the processors' time was stolen"). An empty string: there was
-    /// none.
+    /// none. The load of the last minute, which is that of what ran before, too, does not count
+    /// where the processors beside these were idle between the readings.
     static std::string busy(const LoadReading& before, const LoadReading& after, int processors);
     /// The same for what was timed on `device`. A GPU's steps are timed on the GPU, and making the
     /// next problems' data keeps the processors busy: there the interval alone judges, and the

@@ -167,12 +167,17 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
     const auto of_class = known_.by_class.find(problem.class_key());
     if (of_class == known_.by_class.end()) return found;
     const std::string key = device_key(device);
+    const Family& family = families_->of(problem);
+    const Scale asked = scale_of(family, problem);
     for (const std::size_t index : of_class->second) {
         const Record& record = known_.records[index];
         const bool same_device = known_.devices[index] == key;
-        if (!may_answer(record, device) || !(same_device || instruction_set(record.device) == instruction_set(device))) continue;
+        if (!may_answer(record, device) || beaten_by_safe(record)) continue;
+        if (!same_device && instruction_set(record.device) != instruction_set(device)) continue;
+        const ScaleDistance apart = scale_distance(scale_of(family, record.problem), asked);
+        if (!apart.near()) continue;
         Candidate candidate;
-        candidate.distance = rounded_distance(extent_distance(problem, record.problem));
+        candidate.distance = rounded_distance(apart.total());
         if (same_device)
             candidate.grade = record.problem == problem ? Grade::exact : Grade::nearest_size;
         else
@@ -205,9 +210,10 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
         const std::string key = subject(about, device, "");
         for (const auto& by_subject : known_.by_subject) {
             const auto own = by_subject.find(key);
-            if (own == by_subject.end() || !may_answer(known_.records[own->second], device) || !known_.records[own->second].disturbed.empty())
-                continue;
-            Config config = space.completed(known_.records[own->second].config);
+            if (own == by_subject.end()) continue;
+            const Record& record = known_.records[own->second];
+            if (!may_answer(record, device) || beaten_by_safe(record) || !record.disturbed.empty()) continue;
+            Config config = space.completed(record.config);
             if (!space.check(config)) return match(Grade::exact, std::move(config), own->second, device);
         }
         std::vector<Candidate> queue = candidates(about, device);
@@ -241,8 +247,10 @@ std::vector<Neighbour> Database::neighbours(const Problem& problem, const Device
     std::vector<Neighbour> found;
     const auto of_family = known_.by_family.find(problem.family());
     if (of_family == known_.by_family.end()) return found;
+    const Family& family = families_->of(problem);
     for (const std::size_t index : of_family->second)
-        if (const auto distance = neighbour_distance(known_.records[index], problem, device)) found.push_back({&known_.records[index], *distance});
+        if (const auto distance = neighbour_distance(family, known_.records[index], problem, device))
+            found.push_back({&known_.records[index], *distance});
     sort_neighbours(found);
     return found;
 }
@@ -253,6 +261,7 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
     const SearchSpace partner_space = family.space(problem, partner.limits);
     const std::string key = device_key(device.fingerprint);
     const std::string partner_key = device_key(partner.fingerprint);
+    const Scale asked = scale_of(family, problem);
     Share best{Grade::none,
                1,
                this->best(problem, device.fingerprint, device.limits).config,
@@ -269,7 +278,8 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
         const std::string other = device_key(record.hybrid->partner);
         const bool forwards = known_.devices[index] == key && other == partner_key;
         if (!forwards && !(known_.devices[index] == partner_key && other == key)) continue;
-        const std::tuple rank{rounded_distance(extent_distance(problem, record.problem)), !record.disturbed.empty(), known_.places[index]};
+        const std::tuple rank{rounded_distance(scale_distance(scale_of(family, record.problem), asked).total()), !record.disturbed.empty(),
+                              known_.places[index]};
         if (best.record && std::tie(best_rank, best.record->step.high) <= std::tie(rank, record.step.high)) continue;
         const Hybrid known = forwards ? *record.hybrid : turned(record);
         const Config config = space.completed(forwards ? record.config : record.hybrid->partner_config);
@@ -284,6 +294,8 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
 
 ExchangeMatch Database::best_exchange(const Problem& problem, const DeviceFingerprint& device, const Exchange& about) const {
     const std::string key = device_key(device);
+    const Family& family = families_->of(problem);
+    const Scale asked = scale_of(family, problem);
     ExchangeMatch best;
     // Numbers of ranks apart, distance, whether disturbed, folder: smaller is better.
     std::tuple<double, double, bool, std::size_t> best_rank;
@@ -294,8 +306,8 @@ ExchangeMatch Database::best_exchange(const Problem& problem, const DeviceFinger
         if (!record.exchange || !record.verified() || known_.devices[index] != key) continue;
         if (record.exchange->program != about.program || record.exchange->link != about.link) continue;
         const double ranks_apart = std::abs(std::log2(static_cast<double>(record.exchange->ranks) / about.ranks));
-        const std::tuple rank{rounded_distance(ranks_apart), rounded_distance(extent_distance(problem, record.problem)), !record.disturbed.empty(),
-                              known_.places[index]};
+        const std::tuple rank{rounded_distance(ranks_apart), rounded_distance(scale_distance(scale_of(family, record.problem), asked).total()),
+                              !record.disturbed.empty(), known_.places[index]};
         if (best.record && std::tie(best_rank, best.record->step.high) <= std::tie(rank, record.step.high)) continue;
         const bool exact = record.problem == problem && record.exchange->ranks == about.ranks;
         best = {exact ? Grade::exact : Grade::nearest_size, record};

@@ -14,7 +14,6 @@ namespace {
 
 constexpr double farthest = 4;
 constexpr double weight_of_work = 2;
-constexpr double weight_of_extents = 0.25;
 constexpr double same_architecture = 0.25;
 constexpr double same_instruction_set = 0.5;
 constexpr double another_architecture = 1;
@@ -232,22 +231,19 @@ std::optional<Config> proposal(const SearchSpace& here, const Record& record, co
 
 }  // namespace
 
-std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device) {
+std::optional<double> neighbour_distance(const Family& family, const Record& record, const Problem& problem, const DeviceFingerprint& device) {
     if (record.problem.family() != problem.family() || record.device.target != device.target || record.of_several_devices() || !record.verified())
         return std::nullopt;
     double distance = device_distance(record.device, device);
     for (const Assignment& own : problem.parameters()) {
         const Value* theirs = find(record.problem.parameters(), own.name);
         if (theirs == nullptr) return std::nullopt;
+        if (own.value == *theirs || std::find(problem.extents().begin(), problem.extents().end(), own.name) != problem.extents().end()) continue;
         const auto* const a = std::get_if<std::int64_t>(&own.value);
         const auto* const b = std::get_if<std::int64_t>(theirs);
-        if (a == nullptr || b == nullptr) {
-            if (own.value != *theirs) distance += says_the_work(own.name) ? weight_of_work : 1;
-            continue;
-        }
-        const bool extent = std::find(problem.extents().begin(), problem.extents().end(), own.name) != problem.extents().end();
-        distance += octaves(*a, *b) * (extent ? weight_of_extents : 1);
+        distance += a != nullptr && b != nullptr ? octaves(*a, *b) : says_the_work(own.name) ? weight_of_work : 1;
     }
+    distance += scale_distance(scale_of(family, record.problem), scale_of(family, problem)).total();
     return distance <= farthest ? std::optional(distance) : std::nullopt;
 }
 
@@ -321,9 +317,8 @@ std::optional<Prediction> predict(const Families& families, const Problem& probl
     }
     if (sources.empty()) return std::nullopt;
     if (weights > 0 && gains / weights <= lost_a_unit * sources.front().distance) return Prediction{space.safe(), std::move(sources)};
-    // Where the family counts, the safe configuration may win, too: it has been chosen for this
-    // problem by rules, which propose as a neighbour does.
-    const bool safe_too = counted(space, space.safe()) > 0;
+    // Rules that have chosen the safe configuration propose it as a neighbour does.
+    const bool safe_too = space.form_of(space.safe())->ruled;
     std::vector<const Config*> candidates;
     candidates.reserve(sources.size() + 1);
     for (const Source& source : sources) candidates.push_back(&source.member);

@@ -18,13 +18,14 @@ struct Neighbour {
     double distance = 0;  ///< neighbour_distance
 };
 
-/// The distance of a result from a problem on a device. Every different word (precision, equation)
-/// and another architecture count 1, and 2 the words that say what is computed: kernel, stencil,
-/// result. A number such as the order counts |log2| of the ratio, a size a quarter of that, another
-/// device of the same architecture a quarter. Nothing for another family or target, for a step that
-/// two devices share, for a result that is not verified, and beyond a distance of 4, where little
+/// The distance of a result from a problem of `family` on a device. Every different word
+/// (precision, equation) and another architecture count 1, and 2 the words that say what is
+/// computed: kernel, stencil, result. A number such as the order counts |log2| of the ratio, and so
+/// does a proportion of the sizes (generator/scale.hpp), a size a quarter of that, another device of
+/// the same architecture a quarter. Nothing for another family or target, for a step that two
+/// devices share, for a result that is not verified, and beyond a distance of 4, where little
 /// carries over.
-std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device);
+std::optional<double> neighbour_distance(const Family& family, const Record& record, const Problem& problem, const DeviceFingerprint& device);
 
 /// The nearest neighbours first, equally near ones in the order of a file (`stands_before`).
 void sort_neighbours(std::vector<Neighbour>& neighbours);
@@ -61,8 +62,9 @@ struct Prediction {
 /// nearest, the more of a configuration's gain is lost on the way: where neighbours gained less
 /// over their safe configurations than that, it is this problem's safe one. Requires `neighbours`
 /// sorted. Where the family counts (`FormSpace::count`) what takes longer by count than others has
-/// less support, and the safe configuration is a proposal, too. Nothing where none proposes a
-/// member. No file, no clock, nothing is compiled: a few milliseconds at most.
+/// less support. Where rules have chosen the safe configuration (`FormSpace::ruled`) it is a
+/// proposal, too. Nothing where none proposes a member. No file, no clock, nothing is compiled: a
+/// few milliseconds at most.
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours);
 
 }  // namespace hone::inline v0_1

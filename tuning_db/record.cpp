@@ -92,6 +92,10 @@ double gain(const Record& record) {
     return record.safe_seconds > 0 && record.step.median > 0 ? record.safe_seconds / record.step.median : 0;
 }
 
+bool beaten_by_safe(const Record& record) {
+    return record.safe_seconds > 0 && record.safe_seconds < record.step.low;
+}
+
 double greenup_over_safe(const Record& record) {
     return record.safe_joules > 0 && record.energy && record.energy->joules.median > 0 ? record.safe_joules / record.energy->joules.median : 0;
 }

@@ -33,16 +33,18 @@ os.environ.setdefault("DEVITO_LANGUAGE", "openmp")
 os.environ.setdefault("DEVITO_LOGGING", "ERROR")
 
 
-def devito_step(dimension: int, order: int, cells: int):
-    """A function that takes a number of steps and gives Devito's own time for them, in seconds; and the blocks that it found."""
+def devito_step(dimension: int, order: int, cells: int, spare: int = 0):
+    """A function that takes a number of steps and gives Devito's own time for them, in seconds; and the blocks that it found. Every
+    axis has `spare` cells more of halo behind it than the order asks for."""
     import devito
     import numpy
 
     grid = devito.Grid(shape=(cells,) * dimension, extent=(cells - 1.0,) * dimension, dtype=numpy.float32)
-    p = devito.TimeFunction(name="p", grid=grid, space_order=order, time_order=1, staggered=devito.NODE)
-    velocity = devito.VectorTimeFunction(name="v", grid=grid, space_order=order, time_order=1)
-    kappa = devito.Function(name="kappa", grid=grid, space_order=order)
-    b = devito.Function(name="b", grid=grid, space_order=order)
+    space_order = (order, order, order + spare)
+    p = devito.TimeFunction(name="p", grid=grid, space_order=space_order, time_order=1, staggered=devito.NODE)
+    velocity = devito.VectorTimeFunction(name="v", grid=grid, space_order=space_order, time_order=1)
+    kappa = devito.Function(name="kappa", grid=grid, space_order=space_order)
+    b = devito.Function(name="b", grid=grid, space_order=space_order)
     random = numpy.random.default_rng(1)
     p.data[:] = random.uniform(-1, 1, p.data.shape)
     kappa.data[:] = random.uniform(0.1, 0.2, kappa.data.shape)
@@ -100,11 +102,11 @@ def hone_step(session, problem: str):
 class Command:
     """A problem's kernel by the hone command, as a process of its own each time: untuned, or tuned for so many seconds first."""
 
-    def __init__(self, hone: str, problem: str, folder: str, tune: float):
+    def __init__(self, hone: str, problem: str, folder: str, tune: float, only: str):
         self.command = [hone, "tune", *problem.split(), "--device", "cpu", "--no-prior", "--db", folder, "--json"]
         self.choice = ["--evaluations", "1"]
         if tune:
-            record = self.run(["--budget", f"{tune}s"])["results"][0]["record"]
+            record = self.run(["--budget", f"{tune}s", *(["--only", only] if only else [])])["results"][0]["record"]
             self.choice = ["--evaluations", "2", "--only", ",".join(f"{name}={value}" for name, value in record["configuration"].items())]
 
     def run(self, choice: list) -> dict:
@@ -117,10 +119,10 @@ class Command:
         return record["counts"]["updates"] / record["step_seconds"]["median"], document["ceilings"]["fma_f32"]
 
 
-def beside(hone: str, run, problems: list, tune: float, points: int, steps: int, rounds: int) -> None:
+def beside(hone: str, run, problems: list, tune: float, only: str, points: int, steps: int, rounds: int) -> None:
     """Prints Devito's and the command's rates of each round, and the command's multiply-adds."""
     with tempfile.TemporaryDirectory() as folder:
-        commands = {problem: Command(hone, problem, folder, tune) for problem in problems}
+        commands = {problem: Command(hone, problem, folder, tune, only) for problem in problems}
         for command in commands.values():
             command.rates()  # compiles it
         for _ in range(rounds):
@@ -140,8 +142,11 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=256, help="along every axis")
     parser.add_argument("--levels", type=int, nargs="+", default=[1], help="time steps in one pass of hone's")
     parser.add_argument("--update", choices=("apart", "in_place"), default="apart", help="hone's steps: in place in 3D")
+    parser.add_argument("--spare", type=int, default=0, help="cells of Devito's halo beyond what its order asks for: planes whose distance is no multiple of 4 KiB")
     parser.add_argument("--steps", type=int, default=48, help="that are timed at a time")
     parser.add_argument("--tune", type=float, default=0, metavar="SECONDS", help="for each of hone's kernels")
+    parser.add_argument("--only", default="", metavar="LIST", help="with --beside and --tune: what of each kernel's space is searched")
+    parser.add_argument("--pitch", type=int, nargs="+", default=[0], help="with --beside: words from one row to the next of hone's arrays; 0: as is usual")
     parser.add_argument("--database", default=None, metavar="DIR", help="of tuned results")
     parser.add_argument("--rival-only", action="store_true", help="Devito alone, without hone's Python module")
     parser.add_argument("--beside", default=None, metavar="HONE", help="with --rival-only: a command that takes turns with Devito")
@@ -165,7 +170,7 @@ def main() -> None:
                     session.tune(problem, seconds=options.tune)
                 passes, configuration = hone_step(session, problem)
                 contenders[f"hone, levels={levels}"] = (lambda steps, passes=passes, levels=levels: passes(steps // levels), levels, configuration)
-            steps, blocks = devito_step(options.dimension, order, options.cells)
+            steps, blocks = devito_step(options.dimension, order, options.cells, options.spare)
             contenders["Devito"] = (steps, 1, blocks)
             times = {name: [] for name in contenders}
             with open(options.turn or os.devnull, "w") as turn:
@@ -174,7 +179,7 @@ def main() -> None:
                 if options.beside:
                     sides = " ".join(f"n{axis}={options.cells}" for axis in "xyz"[: options.dimension])
                     kernel = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} update={options.update} precision=f32 {sides}"
-                    beside(options.beside, steps, [f"{kernel} levels={levels}" for levels in options.levels], options.tune, points, options.steps, options.rounds)
+                    beside(options.beside, steps, [f"{kernel} levels={levels} pitch={pitch}" for levels in options.levels for pitch in options.pitch], options.tune, options.only, points, options.steps, options.rounds)
                 for _ in range(5):
                     for name, (run, levels, _) in contenders.items():
                         times[name].append(run(options.steps) / (options.steps // levels * levels))

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <set>
 #include <unordered_set>
 
@@ -46,19 +45,6 @@ TEST(Problem, EqualKeysAreEqualProblems) {
     EXPECT_TRUE(a < other || other < a);
     EXPECT_EQ((std::unordered_set<Problem>{a, same, other}).size(), 2U);
     EXPECT_EQ((std::set<Problem>{a, same, other}).size(), 2U);
-}
-
-TEST(Problem, DistanceIsAxisByAxis) {
-    const Problem cube = blur("kind=box order=2 nx=64 ny=64");
-    EXPECT_EQ(extent_distance(cube, cube), 0);
-    EXPECT_NEAR(extent_distance(cube, blur("kind=box order=2 nx=128 ny=32")), 2, 1e-12);  // the same number of points, not the same shape
-    EXPECT_NEAR(extent_distance(cube, blur("kind=box order=2 nx=64 ny=96")), std::log2(1.5), 1e-12);
-    const Problem far = blur("kind=box order=2 nx=1 ny=4096");
-    EXPECT_NEAR(extent_distance(cube, far), extent_distance(far, cube), 1e-12);
-}
-
-TEST(Problem, DistanceBetweenKindsIsAnError) {
-    EXPECT_THROW(extent_distance(blur("kind=box order=2 nx=64 ny=64"), blur("kind=box order=3 nx=64 ny=64")), Error);
 }
 
 }  // namespace

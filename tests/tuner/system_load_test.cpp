@@ -22,9 +22,13 @@ class SystemLoadTest : public testing::Test {
 
     /// The files of a machine whose counters stand as given, read at a moment counted from the
     /// first.
-    LoadReading reading(double second, const std::string& load, int idle_ticks, int stolen_ticks, int waiting_microseconds, int throttled) const {
+    LoadReading reading(double second, const std::string& load, int idle_ticks, int stolen_ticks, int waiting_microseconds, int throttled,
+                        int processors = 1) const {
         write("proc/loadavg", load + " 0.50 0.40 1/234 5678\n");
-        write("proc/stat", "cpu  100 0 100 " + std::to_string(idle_ticks) + " 0 0 0 " + std::to_string(stolen_ticks) + " 50 0\ncpu0 1 2 3\n");
+        std::string lines;
+        for (int number = 0; number < processors; ++number) lines += "cpu" + std::to_string(number) + " 1 2 3\n";
+        write("proc/stat",
+              "cpu  100 0 100 " + std::to_string(idle_ticks) + " 0 0 0 " + std::to_string(stolen_ticks) + " 50 0\n" + lines + "intr 5 0\nctxt 7\n");
         write("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(waiting_microseconds) +
                                        "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
         write("proc/self/cgroup", "0::/user/job\n");
@@ -41,6 +45,8 @@ TEST_F(SystemLoadTest, ReadsWhatTheSystemSays) {
     const LoadReading now = reading(0, "1.25", 700, 100, 2'500'000, 300'000);
     EXPECT_EQ(now.load, 1.25);
     EXPECT_EQ(now.processor_ticks, 1000) << "guests' time is in user's";
+    EXPECT_EQ(now.idle_ticks, 700);
+    EXPECT_EQ(now.processors, 1);
     EXPECT_EQ(now.stolen_ticks, 100);
     EXPECT_EQ(now.waiting_seconds, 2.5);
     EXPECT_EQ(now.throttled_seconds, 0.3);
@@ -58,6 +64,23 @@ TEST_F(SystemLoadTest, NamesEverySignOfABusyOne) {
     EXPECT_THAT(busy, HasSubstr("30.0 % of the processors' time was stolen"));
     EXPECT_THAT(busy, HasSubstr("waited for a processor 40.0 % of the time"));
     EXPECT_THAT(busy, HasSubstr("throttled for 2 s of 10 s"));
+}
+
+TEST_F(SystemLoadTest, ALoadOfBeforeDoesNotCountWhereTheOtherProcessorsAreIdle) {
+    LoadReading before = reading(0, "14.00", 0, 0, 0, 0, 16);
+    const auto with_idle = [&](double processors) {  // of 16, for ten seconds
+        LoadReading after = before;
+        after.at += std::chrono::seconds(10);
+        after.load = 12;
+        *after.processor_ticks += 16000;
+        *after.idle_ticks += 1000 * processors;
+        return after;
+    };
+    EXPECT_EQ(SystemLoad::busy(before, with_idle(13.9), 2), "") << "what was not idle may be ours";
+    EXPECT_THAT(SystemLoad::busy(before, with_idle(12), 2), HasSubstr("the load was 12.0 on 2 processors")) << "four ran, two of them ours";
+    EXPECT_EQ(SystemLoad::busy(before, with_idle(12), 4), "");
+    before.idle_ticks.reset();
+    EXPECT_THAT(SystemLoad::busy(before, reading(10, "12.00", 16000, 0, 0, 0, 16), 4), HasSubstr("the load was 12.0 on 4 processors"));
 }
 
 TEST_F(SystemLoadTest, WhatProcessorsDoBesideAGpuIsNotSaidOfItsTimes) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <thread>
 
@@ -46,7 +47,7 @@ TEST(Database, GradesTheAnswerByHowFarItWasFetched) {
     Database database(two_families());
     database.add(make_record("volume order=5 elements=1000", "unroll=2", 1e-3, h100()));
     EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::same_architecture);
-    database.add(make_record("volume order=5 elements=64000", "unroll=3", 1e-2));
+    database.add(make_record("volume order=5 elements=4000", "unroll=3", 1e-2));
     EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::nearest_size);
     EXPECT_EQ(ask(database, "volume order=5 elements=1000").config.key(), "unroll=3");
     database.add(make_record("volume order=5 elements=1000", "unroll=4", 1e-3));
@@ -138,6 +139,49 @@ TEST(Database, SizesAreComparedAxisByAxisOnALogarithmicScale) {
     EXPECT_EQ(ask(database, "sweep precision=f32 nx=512 ny=16").config.integer("block"), 8);
 }
 
+TEST(Database, ASizeThatIsNotNearHasASayInAPredictionAlone) {
+    Database database(two_families());
+    database.add(make_record("volume order=5 elements=1000", "unroll=3", 1e-3));
+    EXPECT_EQ(ask(database, "volume order=5 elements=7900").grade, Grade::nearest_size);
+    const Match far = ask(database, "volume order=5 elements=8100");
+    EXPECT_EQ(far.grade, Grade::predicted);
+    EXPECT_FALSE(far.record);
+    ASSERT_EQ(far.sources.size(), 1U);
+    EXPECT_EQ(far.config.key(), "unroll=3");
+}
+
+// The sizes that a family says there are, and what decides beside them.
+TEST(Database, WhatSizesMakeTogetherMustBeNearlyTheSame) {
+    Family family = two_families().find("sweep");
+    family.scale = [](const Problem& about) {
+        return Scale{sizes_of(about, {"nx"}),
+                     {{"rows a column", static_cast<double>(about.integer("ny")) / static_cast<double>(about.integer("nx"))}}};
+    };
+    const Families families({family});
+    Database database(families);
+    database.add(make_record("sweep precision=f32 nx=128 ny=128", "block=16", 1e-3));
+    const auto grade = [&](const char* text) { return database.best(families.parse_problem(text), h200(), h200_limits()).grade; };
+    EXPECT_EQ(grade("sweep precision=f32 nx=1024 ny=1024"), Grade::nearest_size) << "three octaves of the one size";
+    EXPECT_EQ(grade("sweep precision=f32 nx=128 ny=180"), Grade::nearest_size) << "less than half an octave";
+    EXPECT_EQ(grade("sweep precision=f32 nx=128 ny=256"), Grade::predicted);
+    EXPECT_EQ(grade("sweep precision=f32 nx=128 ny=64"), Grade::predicted);
+}
+
+TEST(Database, WhatItsSafeConfigurationBeatsAnswersForNothing) {
+    Database database(two_families());
+    Record beaten = make_record("volume order=5 elements=1000", "unroll=2", 1e-3);
+    beaten.safe_seconds = 0.9e-3;
+    database.add(beaten);
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::predicted);
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").config.key(), "unroll=1") << "the safe one";
+    database.add(make_record("volume order=5 elements=2000", "unroll=3", 2e-3));
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").config.key(), "unroll=3") << "of another size";
+    beaten.safe_seconds = 0.9995e-3;  // within the noise
+    Database noisy(two_families());
+    noisy.add(beaten);
+    EXPECT_EQ(ask(noisy, "volume order=5 elements=1000").grade, Grade::exact);
+}
+
 TEST(Database, AmongEquallyNearSizesTheOneNearerToItsCeilingGoesFirst) {
     for (const bool larger_is_better : {false, true}) {
         Database database(two_families());
@@ -154,7 +198,7 @@ TEST(Database, AmongEquallyNearSizesTheOneNearerToItsCeilingGoesFirst) {
 TEST(Database, ACandidateThatTheSpaceRejectsAtTheProblemsOwnExtentsIsPassedOver) {
     Database database(two_families());
     database.add(make_record("sweep precision=f32 nx=128 ny=64", "block=64", 1e-3));
-    database.add(make_record("sweep precision=f32 nx=1024 ny=64", "block=8", 1e-3));
+    database.add(make_record("sweep precision=f32 nx=512 ny=64", "block=8", 1e-3));
     const Match match = ask(database, "sweep precision=f32 nx=120 ny=64");  // 64 does not divide 120, 8 does
     EXPECT_EQ(match.grade, Grade::nearest_size);
     EXPECT_EQ(match.config.integer("block"), 8);
@@ -459,13 +503,14 @@ TEST(Database, TenThousandRecordsAreSearchedThroughTheirIndex) {
     test::RandomRecords random(seed);
     for (int i = 0; i < 20; ++i) {
         const Problem asked =
-            problem("volume order=" + std::to_string(1 + random.below(10)) + " elements=" + std::to_string(1 + random.below(200000)));
+            problem("volume order=" + std::to_string(1 + random.below(10)) + " elements=" + std::to_string(20 + random.below(199980)));
+        const auto octaves = [&](const Problem& known) { return std::abs(std::log2(known.integer("elements") * 1.0 / asked.integer("elements"))); };
         double nearest = std::numeric_limits<double>::infinity();
         for (const auto& record : database.records())
-            if (record.problem.class_key() == asked.class_key()) nearest = std::min(nearest, extent_distance(record.problem, asked));
+            if (record.problem.class_key() == asked.class_key()) nearest = std::min(nearest, octaves(record.problem));
         const Match match = database.best(asked, h200(), h200_limits());
         ASSERT_TRUE(match.record);
-        EXPECT_NEAR(extent_distance(match.record->problem, asked), nearest, 2e-9);
+        EXPECT_NEAR(octaves(match.record->problem), nearest, 1e-8);
     }
 }
 

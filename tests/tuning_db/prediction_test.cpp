@@ -35,7 +35,7 @@ const DeviceFingerprint h200 = device_of("NVIDIA H200", "sm_90");
 TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     const auto distance = [&](const std::string& of, const DeviceFingerprint& on) {
-        return neighbour_distance(axpy_record(of, "", on), problem, h200);
+        return neighbour_distance(families().of(problem), axpy_record(of, "", on), problem, h200);
     };
     EXPECT_EQ(distance("axpy precision=f32 n=1024", h200), 0);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=4096", h200), 0.5);
@@ -56,7 +56,7 @@ TEST(Prediction, WhatIsComputedWeighsMoreThanHowExactly) {
     Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
     const auto distance = [&](const std::string& of) {
         record.problem = problem(of);
-        return *neighbour_distance(record, problem("stencil=symmetric precision=f32"), h200);
+        return *neighbour_distance(built_in_families().find("gauss_seidel_27"), record, problem("stencil=symmetric precision=f32"), h200);
     };
     EXPECT_DOUBLE_EQ(distance("stencil=symmetric precision=f64"), 1);
     EXPECT_DOUBLE_EQ(distance("stencil=constant precision=f32"), 2);
@@ -66,10 +66,10 @@ TEST(Prediction, WhatIsNotVerifiedOrSharedTellsNothing) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
     record.verification_error = 1;
-    EXPECT_FALSE(neighbour_distance(record, problem, h200));
+    EXPECT_FALSE(neighbour_distance(families().of(problem), record, problem, h200));
     record.verification_error = 0;
     record.hybrid = Hybrid{};
-    EXPECT_FALSE(neighbour_distance(record, problem, h200));
+    EXPECT_FALSE(neighbour_distance(families().of(problem), record, problem, h200));
 }
 
 TEST(Prediction, AConfigurationOfAnotherSpaceBecomesTheNearestMember) {
@@ -178,7 +178,7 @@ TEST(Prediction, WhatSeveralNeighboursAgreeInWins) {
         axpy_record("axpy precision=f32 n=1500", "unroll=1,block=64", h200), axpy_record("axpy precision=f32 n=2048", "unroll=4,block=256", h200),
         axpy_record("axpy precision=f32 n=512", "unroll=4,block=256", h200), axpy_record("axpy precision=f64 n=1024", "unroll=2,block=128", h200)};
     std::vector<Neighbour> neighbours;
-    for (const Record& record : records) neighbours.push_back({&record, *neighbour_distance(record, problem, h200)});
+    for (const Record& record : records) neighbours.push_back({&record, *neighbour_distance(families().of(problem), record, problem, h200)});
     sort_neighbours(neighbours);
     const auto prediction = predict(families(), problem, cuda_limits(90), neighbours);
     ASSERT_TRUE(prediction);
@@ -202,8 +202,8 @@ Record tuned(const std::string& problem, const std::string& config) {
 
 std::optional<Prediction> predicted(const std::string& problem, const std::vector<Record>& records) {
     std::vector<Neighbour> neighbours;
-    for (const Record& record : records)
-        neighbours.push_back({&record, *neighbour_distance(record, built_in_families().parse_problem(problem), h200)});
+    const Problem asked = built_in_families().parse_problem(problem);
+    for (const Record& record : records) neighbours.push_back({&record, *neighbour_distance(built_in_families().of(asked), record, asked, h200)});
     sort_neighbours(neighbours);
     return predict(built_in_families(), built_in_families().parse_problem(problem), cuda_limits(90), neighbours);
 }

@@ -44,7 +44,9 @@ TEST(ShippedRecords, NoneIsDisturbed) {
     for (const Record& record : database.records()) {
         EXPECT_EQ(record.disturbed, "") << record.problem.key();
         if (record.device.target == Target::cpu) continue;  // a processor's caches, which hold some problems, are the machine's own, too
-        EXPECT_EQ(disturbance(record, record.counts.operations, 0, ceilings_of(record)), "") << record.problem.key();
+        constexpr std::int64_t second_cache = 50 << 20;     // of the cards that ship; what it holds may pass the memory's ceiling
+        const std::int64_t cache = record.counts.bytes <= second_cache ? second_cache : 0;
+        EXPECT_EQ(disturbance(record, record.counts.operations, cache, ceilings_of(record)), "") << record.problem.key();
     }
 }
 

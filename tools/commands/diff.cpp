@@ -56,7 +56,7 @@ Side side_of(const std::string& text, const Families& families, Console& console
             if (std::find(models.begin(), models.end(), name) == models.end()) models.push_back(name);
     if (!model.empty() && std::find(models.begin(), models.end(), model) == models.end())
         throw Error("diff", fmt::format("{} has no results of {}", text.substr(0, at), model),
-                    did_you_mean(model, models) + fmt::format("it has those of {}", fmt::join(models, ", ")));
+                    models.empty() ? "it has none at all" : did_you_mean(model, models) + fmt::format("it has those of {}", fmt::join(models, ", ")));
     if (!model.empty()) std::erase_if(side.records, [&](const Record& r) { return device_key(r.device) != model && r.device.name != model; });
     for (const Record& record : side.records) side.devices.insert(device_key(record.device));
     return side;

@@ -65,7 +65,8 @@ Json document_of(const Family& family, const Problem& problem, const Match& matc
     }
     if (!match.record) return document;
     // What was found for another arithmetic is of another kind, so sizes are not compared.
-    if (problem.class_key() == match.record->problem.class_key()) document["distance"] = extent_distance(problem, match.record->problem);
+    if (problem.class_key() == match.record->problem.class_key())
+        document["distance"] = scale_distance(scale_of(family, match.record->problem), scale_of(family, problem)).total();
     if (same_device(match.grade)) document["expected_seconds"] = expected_seconds(family, problem, *match.record);
     document["record"] = json_of(*match.record);
     document["folder"] = match.folder.string();
@@ -83,8 +84,33 @@ std::string differences(const Config& there, const Config& here) {
     return found.empty() ? "the same" : fmt::format("{}", fmt::join(found, ", "));
 }
 
-void print_text(const Family& family, const Problem& problem, const Match& match, const std::vector<std::string>& nearest, bool explain,
-                Console& console) {
+// Results for other sizes of the problem that do not answer for it, the nearest first, and why:
+// "entries=192100033 ... on NVIDIA H200: 210 entries a row, not 26.6".
+std::vector<std::string> passed_over(const Database& database, const Family& family, const Problem& problem, const DeviceFingerprint& device) {
+    constexpr std::size_t most = 3;
+    std::vector<std::pair<double, std::string>> found;
+    for (const Record& record : database.records()) {
+        if (record.problem.class_key() != problem.class_key() || !record.purpose.empty()) continue;
+        if (record.device.target != device.target || instruction_set(record.device) != instruction_set(device)) continue;
+        const ScaleDistance apart = scale_distance(scale_of(family, record.problem), scale_of(family, problem));
+        if (apart.near() && !beaten_by_safe(record)) continue;
+        std::string why = apart.differing;
+        if (apart.near())
+            why = "its untuned configuration was faster";
+        else if (apart.sizes > ScaleDistance::most_octaves)
+            why += fmt::format("{}sizes {} octaves apart", why.empty() ? "" : "; ", significant(apart.sizes));
+        std::vector<std::string> extents;
+        for (const std::string& name : problem.extents()) extents.push_back(fmt::format("{}={}", name, record.problem.integer(name)));
+        found.emplace_back(apart.total(), fmt::format("{} on {}: {}", fmt::join(extents, " "), record.device.name, why));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(most, found.size()); ++i) lines.push_back(std::move(found[i].second));
+    return lines;
+}
+
+void print_text(const Family& family, const Problem& problem, const Match& match, const std::vector<std::string>& nearest,
+                const std::vector<std::string>& others, bool explain, Console& console) {
     std::vector<std::pair<std::string, std::string>> lines{{"grade", explained(match.grade)}, {"configuration", match.config.key()}};
     if (match.record) {
         const Record& record = *match.record;
@@ -105,6 +131,7 @@ void print_text(const Family& family, const Problem& problem, const Match& match
             if (source.member != source.config) lines.emplace_back("", "as far as this space allows: " + differences(source.member, match.config));
         }
     }
+    for (const std::string& other : others) lines.emplace_back(&other == &others.front() ? "not taken" : "", other);
     if (!match.folder.empty() && match.record) lines.emplace_back("in", match.folder.string());
     if (!nearest.empty()) lines.emplace_back("no record", fmt::format("nearest are {}", fmt::join(nearest, "; ")));
     console.print("{}\n{}", fitted(problem.key(), console.out_width()), definition_list(lines, console.out_width()));
@@ -181,7 +208,9 @@ Exit look_up(const Settings& settings, Console& console) {
             if (match.grade == Grade::none) matches.back()["nearest"] = nearest;
             if (share) matches.back()["hybrid"] = document_of(*share);
         } else {
-            print_text(family, problem, match, nearest, settings.explain, console);
+            const bool wanted = settings.explain && match.grade != Grade::exact;
+            const auto others = wanted ? passed_over(database, family, problem, device.fingerprint) : std::vector<std::string>{};
+            print_text(family, problem, match, nearest, others, settings.explain, console);
             if (share) print_share(*share, device, *partner, console);
         }
     }

@@ -15,6 +15,7 @@ namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t most_rejections = 100;  // that a report lists
+constexpr double clearly_faster = 0.95;       // of the incumbent's time, in the worker
 constexpr double excess_weight = 0.01;        // of one step in the running mean of what steps take longer than their median
 
 }  // namespace
@@ -466,8 +467,13 @@ bool OnlinePolicy::may_work() const {
     int ready = 0;
     for (const Trial& trial : state.trials) {
         if (trial.stage == Trial::Stage::running) return false;
-        // What is slower, as the worker found, waits for its turn after what comes yet.
-        if (trial.stage == Trial::Stage::ready && state.ratio(trial.candidate.index) <= 1) ++ready;
+        if (trial.stage != Trial::Stage::ready) continue;
+        // No trial begins beside work: what is clearly faster, as the worker found, goes first. On
+        // an H100 a candidate that was ready before the first step was tried in step 217.
+        const double found = state.ratio(trial.candidate.index);
+        if (found > 0 && found < clearly_faster) return false;
+        // What is slower waits for its turn after what comes yet.
+        if (found <= 1) ++ready;
     }
     return ready < state.rules.ahead && state.pace.known() && state.allowance() >= state.job_cost && state.allowance() > 0;
 }

@@ -125,6 +125,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"planes", is(config, "planes")},
                           {"march", is(config, "march")},
                           {"neighbours", !tiles},
+                          {"pairs", integer_or(config, "layers_at_once", 1) == 2},
                           {"keeps", step && !grid.in_place},
                           {"streaming", config.has("stores", "streaming")},
                           {"absorbing", grid.absorbing},

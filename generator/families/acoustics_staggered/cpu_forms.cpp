@@ -47,6 +47,22 @@ void add_stores(FormSpace& form) {
     form.safe.push_back({"stores", "plain"});
 }
 
+// Two layers that are advanced together: what lies between them is loaded once for both. Damping has
+// no vectors there.
+void add_pairs(FormSpace& form, const Grid& grid) {
+    if (grid.absorbing) return;
+    form.tunables.push_back({"layers_at_once", "layers (rows in 2D, planes in 3D) that are advanced together, whose surroundings are loaded once",
+                             numbers({1, 2}), Value(1)});
+    form.safe.push_back({"layers_at_once", 1});
+    form.constraints.push_back({"reach",
+                                [grid](const Config& config) -> std::optional<std::string> {
+                                    const std::int64_t words = config.integer("vector_bytes") / grid.word();
+                                    if (config.has("layers_at_once", 1) || words >= grid.half) return std::nullopt;
+                                    return fmt::format("vectors of {} words, sums reach {}", words, grid.half);
+                                },
+                                {"layers_at_once", "vector_bytes"}});
+}
+
 FormSpace tiles_form(const Grid& grid, const Limits& limits) {
     const bool planes = grid.dimension == 3;
     // Long rows: where they break off, so does the memory's stream. In 3D shorter ones, of which
@@ -68,6 +84,7 @@ FormSpace tiles_form(const Grid& grid, const Limits& limits) {
     form.safe.push_back({"layers_per_block", 0});
     if (grid.kind == Kind::step) {
         add_stores(form);
+        if (grid.levels > 1) add_pairs(form, grid);
         form.constraints.push_back(small_buffers(grid, limits));
     }
     return form;
@@ -97,6 +114,7 @@ FormSpace planes_form(const Grid& grid) {
 FormSpace march_form(const Grid& grid) {
     FormSpace form = team_form(grid, "march", "all threads go through the planes together, each with its rows, in place");
     form.safe = {{"y_block", whole}};
+    add_pairs(form, grid);
     return form;
 }
 

@@ -543,6 +543,15 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     Forms forms{{}, grid.levels == 1 ? "cached" : grid.dimension == 3 ? "planes" : "exchanged"};
     for (FormSpace& space : cuda_spaces(grid, limits)) {
         std::vector<std::string> reads = read_by_resources(space);
+        // Several steps of a pass take as long as their tiles have threads that serve the others
+        // alone: of 64 cells, 42 around three steps of order 8.
+        if (grid.levels > 1)
+            space.count = [grid](const Config& config) {
+                const BlockCells own = block_cells(grid, config);
+                const std::int64_t rows = grid.dimension == 2 ? 1 : block_y(config) * rows_of_thread(config);
+                const std::int64_t all = config.integer("block_x") * config.integer("points_per_thread") * rows;
+                return static_cast<double>(all) / static_cast<double>(own.x * own.y);
+            };
         forms.list.push_back({.space = std::move(space),
                               .resources = [grid](const Config& config) { return resources(grid, config); },
                               .resources_read = std::move(reads),

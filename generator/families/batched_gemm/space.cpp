@@ -429,7 +429,8 @@ struct Choice {
                           .former = [name = mapping.name](const Config& config) { return config.has("mapping", name); },
                           .count = mapping.cycles == nullptr
                                        ? std::function<double(const Config&)>()
-                                       : [shape = shape, limits, mapping](const Config& config) { return mapping.cycles(shape, config, limits); }},
+                                       : [shape = shape, limits, mapping](const Config& config) { return mapping.cycles(shape, config, limits); },
+                          .ruled = mapping.cycles != nullptr},
                 .resources = [shape = shape, mapping](const Config& config) { return mapping.resources(shape, config); },
                 .kernel = [problem, limits, mapping](const Config& config) { return mapping.kernel(problem, config, limits); }};
     }

@@ -236,6 +236,23 @@ Block cuda_constants(const Plan& plan) {
     return block;
 }
 
+Tunable layers_at_a_time(const Shape& shape) {
+    std::vector<std::int64_t> counts;
+    for (int count = 1; count <= shape.points_along; ++count)
+        if (shape.points_along % count == 0) counts.push_back(count);
+    return {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(counts), .former_name = "splits"};
+}
+
+Tunable point_data() {
+    return {"point_data", "what a point's physics takes from memory: loads into registers, or async copies into shared memory",
+            words({"loads", "async"}), Value("loads")};
+}
+
+Tunable fetch_ahead() {
+    return {"fetch_ahead", "zones from those at work to those whose data the second cache is asked for meanwhile; 0: none",
+            numbers({0, 32, 64, 128, 256, 1024, 4096}), Value(std::int64_t{0})};
+}
+
 // The threads of a team wait for each other: alone where teams do not cross warps.
 Block team_barrier(const Plan& plan) {
     const int team = plan.team();
@@ -260,6 +277,7 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     for (const PassForm& form : pass_forms(shape)) forms.list.push_back(pass_form(problem, form, limits));
     forms.safe = forms.list.front().space.name;
     if (!shape.keeps_corner()) forms.list.push_back(layered_form(problem, limits));
+    if (has_teams(shape) && limits.architecture >= 80) forms.list.push_back(teams_form(problem, limits));
     if (streams(shape) && limits.architecture >= 80) forms.list.push_back(streamed_form(problem));
     return forms;
 }

@@ -19,6 +19,12 @@ bool streams(const Shape& shape);
 /// pass are copied into shared memory meanwhile.
 Form streamed_form(const Problem& problem);
 
+/// Whether `teams` has kernels: of the physics in three dimensions.
+bool has_teams(const Shape& shape);
+/// One launch in which teams of warps go through layers of a zone's points, each by itself, from
+/// what nodes give to a layer to what it gives back. A thread has two mirrored points.
+Form teams_form(const Problem& problem, const Limits& limits);
+
 /// The smallest number from `words` on that is `step` more than a multiple of the banks.
 int padded(int words, int step, int banks);
 /// Tunables of all CUDA forms.
@@ -26,6 +32,11 @@ Tunable zones_per_block();
 /// As many as have some dozen columns of points.
 std::int64_t safe_zones(const Shape& shape);
 Tunable min_blocks(std::vector<std::int64_t> values);
+/// Layers of points that a zone works on at a time, where what its physics takes from memory goes,
+/// and what is asked for ahead: of forms that go through layers.
+Tunable layers_at_a_time(const Shape& shape);
+Tunable point_data();
+Tunable fetch_ahead();
 /// What all CUDA texts have: the shape's, and the smallest and largest numbers.
 Block numeric_constants(const Plan& plan);
 /// The same with the threads of a block in which every zone has a team.

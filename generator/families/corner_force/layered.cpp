@@ -254,14 +254,11 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 
 Form layered_form(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
-    std::vector<std::int64_t> layers;
-    for (const int count : {1, 2, 3, 4, 6, 8})
-        if (shape.points_along % count == 0) layers.push_back(count);
     const bool several = shape.dimension == 3 && shape.order >= 3 && shape.order <= 5;
     const bool pairs = shape.dimension == 3 && shape.order > 1 && shape.physics();
     std::vector<Tunable> tunables{
         zones_per_block(),
-        {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
+        layers_at_a_time(shape),
         {"derivatives",
          "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes; paired: a thread does, for two "
          "points that are mirror images",
@@ -279,15 +276,12 @@ Form layered_form(const Problem& problem, const Limits& limits) {
         safe.push_back({"axis_sums", "plain"});
     }
     if (shape.physics() && limits.architecture >= 80) {
-        tunables.push_back({"point_data",
-                            "what a point's physics takes from memory: loads into registers, or async copies into shared memory at a pass's begin",
-                            words({"loads", "async"}), Value("loads")});
+        tunables.push_back(point_data());
         safe.push_back({"point_data", "loads"});
         read.emplace_back("point_data");
     }
     if (limits.architecture >= 90) {
-        tunables.push_back({"fetch_ahead", "zones from those at work to those whose data the second cache is asked for meanwhile; 0: none",
-                            numbers({0, 32, 64, 128, 256, 1024, 4096}), Value(std::int64_t{0})});
+        tunables.push_back(fetch_ahead());
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
     std::vector<Constraint> constraints;

@@ -24,7 +24,7 @@ std::vector<Pass> passes_of(const Shape& shape, const std::string& form, bool st
     } else if (shape.physics() && stored) {
         passes.push_back(gradients);
     }
-    if (form == "layered" || form == "streamed") {
+    if (form == "layered" || form == "streamed" || form == "teams") {
         passes.push_back({.entry = "corner_force_" + form, .points = shape.physics(), .momentum = shape.physics(), .work = shape.works()});
         return passes;
     }
@@ -70,7 +70,7 @@ bool Plan::makes_corner() const {
 
 bool Plan::stress_in_memory() const {
     const std::string& form = config.word("form");
-    return shape.keeps_stress() || !shape.physics() || (form != "whole" && form != "layered" && form != "streamed");
+    return shape.keeps_stress() || !shape.physics() || (form != "whole" && form != "layered" && form != "streamed" && form != "teams");
 }
 
 int slab_energies(const Shape& shape) {

@@ -126,6 +126,12 @@ Family csr_spmv() {
                          {"rows", "rows of the matrix", {}, 1, most_rows, true, ""},
                          {"columns", "columns of the matrix; 0: as many", {}, 0, most_rows, true, "0"},
                          {"entries", "words of the matrix that are kept", {}, 1, most_entries, true, ""}};
+    family.scale = [](const Problem& problem) {
+        const auto rows = static_cast<double>(problem.integer("rows")), columns = static_cast<double>(problem.integer("columns"));
+        return Scale{
+            sizes_of(problem, {"entries"}),
+            {{"entries a row", static_cast<double>(problem.integer("entries")) / rows}, {"columns a row", columns == 0 ? 1 : columns / rows}}};
+    };
     family.range_unit = "rows";
     family.range = [](const Problem& problem) { return problem.integer("rows"); };
     family.arrays = spmv::arrays;

@@ -132,6 +132,10 @@ Family fe_mass() {
         {"precision", "of all numbers", {"f32", "f64"}, 0, 0, false, "f64"},
         {"elements", "number of elements", {}, 1, most, true, ""},
         {"nodes", "number of nodes", {}, 1, most, true, ""}};
+    family.scale = [](const Problem& problem) {
+        const auto elements = static_cast<double>(problem.integer("elements"));
+        return Scale{sizes_of(problem, {"elements"}), {{"nodes an element", static_cast<double>(problem.integer("nodes")) / elements}}};
+    };
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
     family.arrays = fe::arrays;

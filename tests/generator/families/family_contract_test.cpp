@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <ostream>
@@ -101,6 +102,31 @@ TEST_P(FamilyContract, DescribesItself) {
     EXPECT_TRUE(names.contains("precision"));
     EXPECT_TRUE(std::any_of(family.parameters.begin(), family.parameters.end(), [](const auto& parameter) { return parameter.extent; }));
     EXPECT_EQ(built_in_families().parse_problem(family.example).family(), family.name);
+}
+
+TEST_P(FamilyContract, SaysOfAnyExtentsHowLargeTheyAre) {
+    // Also of those that it would refuse: they may stand in a file.
+    const Family& family = GetParam();
+    const Problem example = built_in_families().parse_problem(family.example);
+    const auto scale = [&](bool largest) {
+        std::vector<Assignment> values = example.parameters();
+        for (const ProblemParameter& parameter : family.parameters)
+            for (Assignment& value : values)
+                if (parameter.extent && value.name == parameter.name) value.value = largest ? parameter.high : parameter.low;
+        return scale_of(family, built_in_families().make_problem(family.name, values));
+    };
+    const Scale small = scale(false), large = scale(true), usual = scale_of(family, example);
+    EXPECT_FALSE(usual.sizes.empty());
+    for (const Scale* one : {&small, &large, &usual}) {
+        EXPECT_EQ(scale_distance(*one, *one).total(), 0);
+        for (const Scale* other : {&small, &large, &usual}) {
+            const ScaleDistance apart = scale_distance(*one, *other);
+            EXPECT_TRUE(std::isfinite(apart.total()));
+            EXPECT_DOUBLE_EQ(apart.total(), scale_distance(*other, *one).total());
+            EXPECT_EQ(apart.proportions > 0, !apart.differing.empty());
+        }
+    }
+    EXPECT_GT(scale_distance(small, large).sizes, 0);
 }
 
 TEST_P(FamilyContract, EverySafeConfigurationGivesAKernel) {

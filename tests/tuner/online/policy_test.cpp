@@ -256,6 +256,39 @@ TEST(OnlinePolicy, WhatTheWorkerFoundHopelessNeverRuns) {
     EXPECT_NE(policy.progress().rejections[0].reason.find("4 times the incumbent's step in the worker"), std::string::npos);
 }
 
+TEST(OnlinePolicy, WhatTheWorkerFoundFasterIsTriedBeforeFurtherWork) {
+    // No trial begins beside work, so work that went on would keep waiting what pays already.
+    const SearchSpace space({{"slow", "", numbers({0, 1, 2})}}, {}, {{"slow", std::int64_t{0}}});
+    for (const double found : {0.8, 1.0}) {
+        SCOPED_TRACE(found);
+        OnlinePolicy policy(space, strategies().front(), 1, 0);
+        const auto vet = [&](std::int64_t index, double seconds) {
+            Outcome outcome;
+            outcome.samples = {seconds};
+            outcome.step = summarise(outcome.samples);
+            policy.vetted(index, outcome);
+        };
+        const auto step = [&](bool disturbed) {
+            policy.take_wanted();
+            const OnlineStep chosen = policy.next(disturbed);
+            if (chosen.timed) policy.told(chosen, chosen.index == 1 ? found : 1.0);
+        };
+        policy.take_wanted();
+        vet(0, 1.0);
+        for (int i = 0; i < 40; ++i) step(false);
+        EXPECT_TRUE(policy.may_work());
+        vet(1, found);
+        EXPECT_EQ(policy.may_work(), found == 1.0);
+        int steps = 0;
+        while (policy.incumbent() == 0 && steps < 60) {
+            step(policy.may_work());
+            ++steps;
+        }
+        EXPECT_EQ(policy.incumbent(), found == 1.0 ? 0 : 1);
+        if (found < 1) EXPECT_TRUE(policy.may_work()) << "it is tried";
+    }
+}
+
 TEST(OnlinePolicy, OfCandidatesVettedBeforeTheFirstStepTheFastestIsTriedAndAdoptedAtOnce) {
     int adopted = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -43,7 +43,7 @@ Form form_of(const Step& step, const Way& way, const Fusion& fusion, const Limit
 }  // namespace
 
 std::vector<Way> cuda_ways() {
-    return {tile_way(), warp_tile_way(), mma_way(), tf32_way(), immediate_way()};
+    return {tile_way(), warp_tile_way(), mma_way(), tf32_way(), immediate_way(), mma8_way()};
 }
 
 Forms pass_cuda_forms(const Step& step, const Limits& limits) {

@@ -174,29 +174,15 @@ TableSpec part_fragments_of_lift(const Shape& shape, const Tasks& tasks) {
     });
 }
 
-// Adds a part of a table that has several.
-void add_fragments(TableSpec& table, const TableSpec& part) {
-    table.contents.insert(table.contents.end(), part.contents.begin(), part.contents.end());
-    table.words = static_cast<std::int64_t>(table.contents.size());
-}
-
-// D and LIFT, in the order of double_part_derivatives and double_part_lift.
+// D and LIFT of parts under two reflections.
 void add_double_part_operators(Plan& plan, const Tasks& tasks) {
     const Shape& shape = plan.shape;
-    const ReferenceElement& element = shape.reference();
-    const PartTiles& tiles = tasks.part_tiles;
-    TableSpec derivatives{"D", 0, {}}, lift{"LIFT", 0, {}};
-    for (int kind = 0; kind < 4; ++kind) {
-        for (int along = 0; along < 3; ++along)
-            add_fragments(derivatives, fragment_table("", shape, 1, tiles.rows_of(kind), tiles.columns_of(kind ^ along), [&](int, int n, int c) {
-                              return DoubleParity::of(element).derivative(element, along, kind, n, c);
-                          }));
-        for (int pair = 0; pair < 2; ++pair)
-            add_fragments(lift, fragment_table("", shape, 1, tiles.rows_of(kind), tasks.face_columns.count(kind, pair),
-                                               [&](int, int n, int c) { return double_part_lift_entry(element, pair, kind, n, c); }));
-    }
+    auto [derivatives, lift] = double_part_operators(shape, tasks.part_tiles, tasks.face_columns, [&](int rows, int columns, const auto& entry) {
+        return fragment_table("", shape, 1, rows, columns, [&](int, int n, int c) { return entry(n, c); }).contents;
+    });
     plan.source.tables.insert(plan.source.tables.begin(), std::move(derivatives));
     plan.source.tables.push_back(std::move(lift));
+    const PartTiles& tiles = tasks.part_tiles;
     const double lifted = amplitudes_of(shape) * (static_cast<double>(tasks.face_columns.pairs(tiles)) / shape.fields + shape.faces * tiles.rows());
     plan.source.executed_operations = pass_operations(plan, product_terms(shape) * tiles.pairs(plan.own_algebra()), product_terms(shape) * lifted);
 }

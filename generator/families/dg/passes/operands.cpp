@@ -122,10 +122,14 @@ Block point_table(const Shape& shape, const std::vector<int>& places) {
     return Block().line("__device__ const FacePoint points_of_faces[face_points] = {{{}}};", points);
 }
 
-Block points_in_flight(const Shape& shape, int elements, int threads) {
+int points_of_thread(const Shape& shape, int elements, int threads) {
     const int most = shape.precision == Precision::f32 ? 6 : 4;
+    return std::min(most, (elements * shape.face_points() + threads - 1) / threads);
+}
+
+Block points_in_flight(const Shape& shape, int elements, int threads) {
     return Block().line("constexpr int points_in_flight = {};  // of the faces, that a thread has at a time",
-                        std::min(most, (elements * shape.face_points() + threads - 1) / threads));
+                        points_of_thread(shape, elements, threads));
 }
 
 FaceParts::FaceParts(const ReferenceElement& element, int step) {
@@ -263,6 +267,25 @@ double double_part_lift_entry(const ReferenceElement& element, int pair, int kin
     if (column >= ((kind >> pair & 1) != 0 ? faces.odd() : faces.even())) return 0;
     const int point = faces.first[static_cast<std::size_t>(pair)][static_cast<std::size_t>(column)];
     return DoubleParity::of(element).part([&](int node) { return element.lift(node, pair * element.face_nodes() + point); }, row, kind);
+}
+
+std::pair<TableSpec, TableSpec> double_part_operators(const Shape& shape, const PartTiles& tiles, const DoubleFaceColumns& faces,
+                                                      const OrderedMatrix& ordered) {
+    const ReferenceElement& element = shape.reference();
+    TableSpec derivatives{"D", 0, {}}, lift{"LIFT", 0, {}};
+    const auto add = [&](TableSpec& table, int rows, int columns, const std::function<double(int, int)>& entry) {
+        const std::vector<double> words = ordered(rows, columns, entry);
+        table.contents.insert(table.contents.end(), words.begin(), words.end());
+        table.words += std::ssize(words);
+    };
+    for (int kind = 0; kind < 4; ++kind) {
+        for (int along = 0; along < 3; ++along)
+            add(derivatives, tiles.rows_of(kind), tiles.columns_of(kind ^ along),
+                [&](int n, int c) { return DoubleParity::of(element).derivative(element, along, kind, n, c); });
+        for (int pair = 0; pair < 2; ++pair)
+            add(lift, tiles.rows_of(kind), faces.count(kind, pair), [&](int n, int c) { return double_part_lift_entry(element, pair, kind, n, c); });
+    }
+    return {std::move(derivatives), std::move(lift)};
 }
 
 TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <utility>
+#include <vector>
+
 #include "generator/families/dg/matrix_units.hpp"
 #include "generator/families/dg/parity.hpp"
 #include "generator/families/dg/passes/ways.hpp"
@@ -125,7 +129,9 @@ Block point_table(const Shape& shape, const std::vector<int>& places);
 /// 32-bit registers of what a thread updates and asks for ahead, when those of the products are
 /// free.
 constexpr int most_held_ahead = 48;
-/// For the piece neighbours of dg/passes/block.cu, in blocks of `threads` for `elements`.
+/// Points of faces that a thread has at a time, in blocks of `threads` for `elements`.
+int points_of_thread(const Shape& shape, int elements, int threads);
+/// For the piece neighbours of dg/passes/block.cu.
 Block points_in_flight(const Shape& shape, int elements, int threads);
 /// For the pieces parts_of_amplitudes of dg/passes/block.cu and lifted_by_parity of
 /// dg/passes/warp_tile.cu.
@@ -158,6 +164,12 @@ TableSpec double_part_derivatives(const Shape& shape, const PartTiles& tiles);
 /// where there is no such part.
 double double_part_lift_entry(const ReferenceElement& element, int pair, int kind, int row, int column);
 TableSpec double_part_lift(const Shape& shape, const PartTiles& tiles, int step);
+/// A matrix of `rows` x `columns`, entry(row, column) its coefficients, in the order in which a
+/// kernel loads them.
+using OrderedMatrix = std::function<std::vector<double>(int rows, int columns, const std::function<double(int, int)>& entry)>;
+/// The tables D and LIFT in the order of the two above, each of their matrices `ordered`.
+std::pair<TableSpec, TableSpec> double_part_operators(const Shape& shape, const PartTiles& tiles, const DoubleFaceColumns& faces,
+                                                      const OrderedMatrix& ordered);
 
 /// Words of the metric factors of a block's elements.
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -16,8 +18,11 @@ namespace hone::inline v0_1::dg {
 namespace {
 
 constexpr int lanes = 32;
+// Of a product of 8 elements x 8 nodes on the matrix units.
+constexpr int columns_of_product = 4;
 
 struct WarpTile {
+    bool on_matrix_units;  // the form mma8: 8 elements x 8 nodes, of which a lane has two of one element
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
@@ -29,12 +34,13 @@ struct WarpTile {
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
-        : elements_per_block(number(config, "elements_per_block")),
-          nodes_per_thread(number(config, "nodes_per_thread")),
-          elements_per_thread(number(config, "elements_per_thread")),
-          unroll(number(config, "unroll")),
+        : on_matrix_units(config.find("node_lanes") == nullptr),
+          elements_per_block(number(config, "elements_per_block")),
+          nodes_per_thread(on_matrix_units ? 2 : number(config, "nodes_per_thread")),
+          elements_per_thread(on_matrix_units ? 1 : number(config, "elements_per_thread")),
+          unroll(on_matrix_units ? columns_of_product : number(config, "unroll")),
           group(std::min(nodes_per_thread, shape.vector_width())),
-          node_lanes(number(config, "node_lanes")),
+          node_lanes(on_matrix_units ? 4 : number(config, "node_lanes")),
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
@@ -50,12 +56,14 @@ struct WarpTile {
             double_parity ? PartTiles(DoubleParity::of(shape.reference()), rows, unroll) : PartTiles(Parity::of(shape.reference()), rows, unroll);
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
-        operands.set_field_columns(part_tiles.columns(), unroll);
-        operands.set_nodal_row(shape, static_cast<int>(integer_or(config, "copy_width", 1)), unroll);
+        // On the matrix units neighbouring elements lie an odd number of two words apart: see dg/passes/warp_tile.cu.
+        const int row_step = on_matrix_units ? 2 : unroll;
+        operands.set_field_columns(part_tiles.columns(), row_step);
+        operands.set_nodal_row(shape, static_cast<int>(integer_or(config, "copy_width", 1)), row_step);
         if (double_parity) {
             face_columns = DoubleFaceColumns(DoubleFaceParity::of(shape.reference()), unroll);
             operands.face_columns = face_columns.all();
-            operands.set_flux_columns(shape.faces * operands.face_columns, unroll);
+            operands.set_flux_columns(shape.faces * operands.face_columns, row_step);
             return;
         }
         const FaceParts faces(shape.reference(), unroll);
@@ -189,6 +197,32 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     return form;
 }
 
+// f64 on tetrahedra, all in one launch. The products of tiles of 8 x 8 came with sm_80.
+bool mma8_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+    constexpr int with_async_copies = 80;
+    return shape.precision == Precision::f64 && shape.dimension == 3 && shape.nodes >= most_nodes_of_fused_blocks && passes.size() == 1 &&
+           fuses_all(passes) && limits.architecture >= with_async_copies;
+}
+
+// What warp_tile has, with tiles that are given.
+FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+    FormSpace form = warp_tile_space(shape, passes, limits);
+    const auto taken = [](const auto& of) {
+        constexpr std::array given{"gathers", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"};
+        return std::find(given.begin(), given.end(), of.name) != given.end();
+    };
+    std::erase_if(form.tunables, taken);
+    std::erase_if(form.safe, taken);
+    form.constraints.clear();
+    for (Tunable& tunable : form.tunables) {
+        if (tunable.name == "basis") tunable.values = words({"double_parity"});
+        if (tunable.name == "elements_per_block") tunable.values = numbers({8, 16, 32});
+    }
+    for (Assignment& value : form.safe)
+        if (value.name == "basis") value.value = "double_parity";
+    return form;
+}
+
 const Algebra& covariant(const Shape& shape) {
     return algebra(shape.equation, "covariant");
 }
@@ -201,10 +235,12 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
                                           factor_words(shape, config, tile.elements_per_block, parts) + tile.operator_words(shape, parts) +
                                           tile.nodal_words() + 4 + (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
-    const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
-    constexpr int points_in_flight = 4;
+    const int columns = tile.on_matrix_units ? 1 : tile.unroll;  // a lane has one of those of a product
+    const int operands = shape.fields * tile.elements_per_thread * columns + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
+    const int points_in_flight = tile.on_matrix_units ? points_of_thread(shape, tile.elements_per_block, tile.threads()) : 4;
     const int flux = parts.surface ? (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10 : 0;
-    needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
+    // On the matrix units ptxas gets along with fewer addresses.
+    needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + (tile.on_matrix_units ? 4 : 40);
     return needs;
 }
 
@@ -255,10 +291,26 @@ double part_lift_products(const Shape& shape, const WarpTile& tile) {
     return amplitudes_of(shape) * (columns / shape.fields + static_cast<double>(shape.faces) * tile.nodes_padded);
 }
 
+// A matrix tile by tile of 8 rows, product by product: a word for each lane.
+std::vector<double> fragments_of_8(int rows, int columns, const std::function<double(int, int)>& entry) {
+    std::vector<double> words;
+    for (int tile = 0; tile < rows; tile += 8)
+        for (int column = 0; column < columns; column += columns_of_product)
+            for (int lane = 0; lane < lanes; ++lane) words.push_back(entry(tile + lane / columns_of_product, column + lane % columns_of_product));
+    return words;
+}
+
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
+        if (tile.on_matrix_units) {
+            auto [derivatives, lift] = double_part_operators(plan.shape, tile.part_tiles, tile.face_columns, fragments_of_8);
+            tables.insert(tables.begin(), std::move(derivatives));
+            tables.push_back(std::move(lift));
+            plan.source.executed_operations = pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
+            return;
+        }
         if (plan.any(&Pass::volume))
             tables.insert(tables.begin(),
                           tile.double_parity ? double_part_derivatives(plan.shape, tile.part_tiles) : part_derivatives(plan.shape, tile.part_tiles));
@@ -269,6 +321,15 @@ void add_warp_tile_operators(Plan& plan) {
         return;
     }
     add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
+}
+
+// The coefficient is the operand that changes its sign: it comes once for all fields.
+Block products_of_small_tiles(const Algebra& algebra) {
+    Block block;
+    for (const Product& product : algebra.products)
+        block.line("if (along == {}) multiply_add(derivative[{}], {}, u[{}]);", product.derivative, product.accumulator,
+                   product.sign > 0 ? "d" : "minus_d", product.field);
+    return block;
 }
 
 // Words of what lies in shared memory.
@@ -294,6 +355,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     text.flags.insert({"warp_tile", "results_apart"});
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
+    if (tile.on_matrix_units) text.flags.insert("tiles_of_8");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     if (tile.asks_early() && (pass.update || pass.from_rhs)) {
@@ -319,7 +381,8 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
         if (tile.part_tiles.columns() > plan.shape.nodes) text.flags.insert("padded_columns");
         if (!pass.volume) return text;
         if (tile.double_parity) {
-            text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient, true));
+            text.holes.emplace_back("products", tile.on_matrix_units ? products_of_small_tiles(covariant(plan.shape))
+                                                                     : register_products(covariant(plan.shape), coefficient, true));
             text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
             return text;
         }
@@ -344,6 +407,15 @@ Way warp_tile_way() {
             .copies_blocks = true,
             .add_operators = add_warp_tile_operators,
             .text = warp_tile_text};
+}
+
+Way mma8_way() {
+    Way way = warp_tile_way();
+    way.name = "mma8";
+    way.help = "a warp has 8 elements x 8 nodes on the matrix units, in f64";
+    way.applies = mma8_applies;
+    way.space = mma8_space;
+    return way;
 }
 
 }  // namespace hone::inline v0_1::dg

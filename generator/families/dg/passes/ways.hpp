@@ -53,6 +53,7 @@ std::vector<Way> cuda_ways();
 
 Way tile_way();       ///< a thread has a tile of nodes x elements
 Way warp_tile_way();  ///< a warp has a tile of nodes x elements, cut into its lanes' tiles
+Way mma8_way();       ///< its tile is 8 x 8, on the matrix units in f64
 Way mma_way();        ///< a warp has tiles of the matrix units, in f64
 Way tf32_way();       ///< the same in f32, by three products of TF32
 Way immediate_way();  ///< a thread has a part of an element, with D and LIFT in the code

@@ -14,6 +14,12 @@ namespace hone::test {
 inline void roots_on_host(std::string& text) {
     copies_on_host(text);
     replace_body(text, "void fetch_ahead(", "    if (end <= begin) cuda_on_host::stop(\"nothing is asked for\");\n");
+    // As many arrivals as the team has threads open its barrier. The threads of a warp go on together.
+    replace_body(text, "void team_barrier(int of)", R"(    static int arrived[16];
+    const int awaited = arrived[of]++ / team * team + team;
+    for (int turn = 0; __shfl_sync(0xffffffffu, int(arrived[of] < awaited), 0) != 0; ++turn)
+        if (turn > 100000) cuda_on_host::stop("a thread of a team does not arrive");
+)");
     replace_body(text, "value near_reciprocal(", "    return (1 - 0x1p-19) / (fabs(a) < 0x1p-1022 ? 0.0 : a);\n");
     replace_body(text, "value near_inverse_root(", "    return (1 + 0x1p-20) / sqrt(a < 0x1p-1022 ? 0.0 : a);\n");
 }

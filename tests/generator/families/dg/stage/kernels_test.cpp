@@ -237,6 +237,16 @@ TEST_F(DgStageKernels, PartsOnMatrixUnitsEqualTheReferenceInTheEmulator) {
         "form=mma_whole,algebra=cartesian,lift=amplitudes,basis=parity,elements_per_block=8,groups_per_warp=1,unrolled_steps=1,copy_width=1");
 }
 
+// Operators in shared memory and in global memory, parts in the fields' place and apart, elements
+// beyond the last one.
+TEST_F(DgStageKernels, SmallTilesOfMatrixUnitsEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11", "form=mma8_whole,operator=shared,elements_per_block=8,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=5 precision=f64 materials=per_element elements=19",
+                    "form=mma8_whole,operator=global,parts=apart,elements_per_block=16,copy_width=1");
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=9",
+                    "form=mma8_whole,operator=derivatives,parts=apart,elements_per_block=8,copy_width=2");
+}
+
 using SlowDgStageKernels = DgStageKernels;
 
 TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
@@ -307,6 +317,7 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
          "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=2"},
         {"equation=maxwell_3d order=6 precision=f64",
          "form=mma_whole,lift=amplitudes,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,min_blocks=2"},
+        {"equation=maxwell_3d order=4 precision=f64", "form=mma8_whole,operator=shared,elements_per_block=8,copy_width=2,min_blocks=3"},
         {"equation=maxwell_3d order=3 precision=f64", "form=immediate_whole,lift=amplitudes,elements_per_block=32,node_parts=2"},
         {"equation=maxwell_3d order=10 precision=f64 materials=per_element", ""},
         {"equation=maxwell_3d order=7 precision=f32 materials=per_element",

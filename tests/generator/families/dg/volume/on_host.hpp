@@ -26,7 +26,8 @@ inline KernelSource checked(KernelSource source) {
 /// The matrix products follow the fragment layout that the PTX ISA documents for mma.m16n8k8 with
 /// .f64 and .tf32: with g = lane / 4 and t = lane % 4, register i of a holds (row g + 8 (i % 2),
 /// column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i /
-/// 2), column 2t + i % 2). TF32 units ignore the last 13 bits of their operands, and what they add
+/// 2), column 2t + i % 2); for mma.m8n8k4 a (row g, column t), b (row t, column g), register i of c
+/// (row g, column 2t + i). TF32 units ignore the last 13 bits of their operands, and what they add
 /// to a sum is cut off, not rounded: measured by M. Fasi and others, PeerJ Comput. Sci. 7:e330,
 /// 2021.
 inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_terms) {
@@ -51,6 +52,14 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
     }
 )");
             if (tf32 == Tf32::one_term) replace_body(source.text, "void multiply_add(", "    multiply_add_term(c, a[0], b.high);\n");
+        } else if (source.text.find("m8n8k4") != std::string::npos) {
+            replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    for (int k = 0; k < 4; ++k) {
+        const double from_a = __shfl_sync(0xffffffffu, u, g * 4 + k);
+        for (int i = 0; i < 2; ++i) c[i][0] += from_a * __shfl_sync(0xffffffffu, d, (2 * t + i) * 4 + k);
+    }
+)");
+            replace_body(source.text, "real negated(", "    return -d;\n");
         } else {
             replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     for (int k = 0; k < 8; ++k) {
