@@ -230,6 +230,8 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
     }
     for (Assignment& value : form.safe)
         if (value.name == "basis") value.value = "double_parity";
+    form.tunables.push_back({"unrolled_steps", unrolled_steps_help, numbers({1, 2})});
+    form.safe.push_back({"unrolled_steps", std::int64_t{1}});
     form.tunables.push_back({"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first",
                              words({"plain", "streaming"}), Value("plain")});
     form.safe.push_back({"stores", "plain"});
@@ -268,6 +270,7 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
+    if (tile.on_matrix_units) block.line("constexpr int unrolled_steps = {};  // of a product's columns, per trip", number(plan.config, "unrolled_steps"));
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume) && !tile.by_parity) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity)
