@@ -220,9 +220,8 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
     };
     std::erase_if(form.tunables, taken);
     std::erase_if(form.safe, taken);
-    form.constraints = {{"tile",
-                         [shape](const Config& config) { return mma8_violation(shape, config); },
-                         {"nodes_per_thread", "elements_per_block", "copy_width"}}};
+    form.constraints = {
+        {"tile", [shape](const Config& config) { return mma8_violation(shape, config); }, {"nodes_per_thread", "elements_per_block", "copy_width"}}};
     for (Tunable& tunable : form.tunables) {
         if (tunable.name == "basis") tunable.values = words({"double_parity"});
         if (tunable.name == "elements_per_block") tunable.values = numbers({8, 16, 32});
@@ -270,7 +269,8 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
-    if (tile.on_matrix_units) block.line("constexpr int unrolled_steps = {};  // of a product's columns, per trip", number(plan.config, "unrolled_steps"));
+    if (tile.on_matrix_units)
+        block.line("constexpr int unrolled_steps = {};  // of a product's columns, per trip", number(plan.config, "unrolled_steps"));
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume) && !tile.by_parity) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity)
