@@ -338,9 +338,7 @@ struct Rows {
         expect_bytes(own, (planes + 2 + earlier) * bytes + later * bytes_behind);
         if (bytes > 0) {
             #pragma unroll
-            for (int i = 0; i < planes + 2; ++i) {
-                copy_rows(to + i * array_words(), u + at(i - 1, y), bytes, own);
-            }
+            for (int i = 0; i < planes + 2; ++i) copy_rows(to + i * array_words(), u + at(i - 1, y), bytes, own);
         }
         #pragma unroll
         for (int i = 0; i < planes; ++i) {
@@ -417,8 +415,7 @@ __device__ __forceinline__ void walk_slab(
     // Points of a row that get new values.
     const auto points_of = [&](int i, int y) { return y >= 1 && y <= ny && z + i > first && z + i <= last ? nx : 0; };
     const auto write = [&](int i, int y, const Group& group) {
-        if (!stores || points_of(i, y) == 0) return;
-        store(u + rows.at(i, y), x, nx, group);
+        if (stores && points_of(i, y) > 0) store(u + rows.at(i, y), x, nx, group);
     };
 
     Walk walks[planes];
