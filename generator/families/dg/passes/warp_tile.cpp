@@ -56,7 +56,7 @@ struct WarpTile {
             double_parity ? PartTiles(DoubleParity::of(shape.reference()), rows, unroll) : PartTiles(Parity::of(shape.reference()), rows, unroll);
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
-        // On the matrix units neighbouring elements lie an odd number of two words apart: see dg/passes/warp_tile.cu.
+        // On the matrix units elements lie an odd number of two words apart.
         const int row_step = on_matrix_units ? 2 : unroll;
         operands.set_field_columns(part_tiles.columns(), row_step);
         operands.set_nodal_row(shape, static_cast<int>(integer_or(config, "copy_width", 1)), row_step);
