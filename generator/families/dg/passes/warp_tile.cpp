@@ -230,7 +230,7 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
     for (Assignment& value : form.safe)
         if (value.name == "basis") value.value = "double_parity";
     form.tunables.push_back({"unrolled_steps", unrolled_steps_help, numbers({1, 2})});
-    form.safe.push_back({"unrolled_steps", std::int64_t{1}});
+    form.safe.push_back({"unrolled_steps", std::int64_t{2}});
     form.tunables.push_back({"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first",
                              words({"plain", "streaming"}), Value("plain")});
     form.safe.push_back({"stores", "plain"});
