@@ -1,7 +1,7 @@
 // dg_stage: maxwell_3d, order 4, f64
 // hone emit dg_stage equation=maxwell_3d order=4 precision=f64 materials=uniform arithmetic=strict elements=100000
 //     --target cuda --config form=mma8_whole,basis=double_parity,operator=shared,parts=in_place,elements_per_block=8,
-//     nodes_per_thread=2,copy_width=2,min_blocks=4,unrolled_steps=1,stores=plain
+//     nodes_per_thread=2,copy_width=2,min_blocks=4,unrolled_steps=2,stores=plain
 // The same text serves any number of elements.
 // per element: 76830 operations, 7160 bytes (compulsory); this form executes 26284 operations
 // The images of a node under two reflections of the element: bit b of the index says that reflection b was applied.
@@ -20,7 +20,7 @@ constexpr int elements_per_block = 8, elements_per_thread = 1,
 constexpr int node_lanes = 4, element_lanes = 8, warps_along_nodes = 5;
 constexpr int nodes_per_thread = 2, nodes_padded = 40;
 constexpr int group = 2, unroll = 4;  // neighbouring nodes of a thread, and columns of an operator per trip
-constexpr int unrolled_steps = 1;  // of a product's columns, per trip
+constexpr int unrolled_steps = 2;  // of a product's columns, per trip
 constexpr int face_columns = 20;   // columns of LIFT for a face, padded
 // directions of the flux through a face; what is kept of it
 constexpr int amplitudes = 2, frame_words = 8, frame_row = 36, fscale_word = 6;
