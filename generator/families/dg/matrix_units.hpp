@@ -27,6 +27,9 @@ constexpr int mma_elements = 8;
 constexpr int mma_columns = 8;
 constexpr int mma_lanes = 32;
 
+/// What the tunable `unrolled_steps` says in all forms on the matrix units.
+constexpr const char* unrolled_steps_help = "steps of 8 columns of an operator, or of 4 with tiles of 8 nodes, per trip of the inner loop";
+
 /// The form on the matrix units that a problem may use on a device: "mma" (f64), "tf32" (three
 /// terms), or "".
 std::string matrix_units(const Shape& shape, const Limits& limits);

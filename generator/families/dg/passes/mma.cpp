@@ -87,7 +87,7 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     }
     Tunable groups{"groups_per_warp", "groups of 8 elements whose right-hand sides a warp accumulates", f32 ? numbers({1, 2, 4}) : numbers({1, 2})};
     groups.former_name = "elements_per_thread";
-    Tunable steps{"unrolled_steps", "steps of 8 columns of an operator per trip of the inner loop", numbers({1, 2, 4})};
+    Tunable steps{"unrolled_steps", unrolled_steps_help, numbers({1, 2, 4})};
     steps.former_name = "unroll";
     if (fuses_all(passes)) {
         Tunable gathers = gathers_tunable();

@@ -56,7 +56,7 @@ struct WarpTile {
             double_parity ? PartTiles(DoubleParity::of(shape.reference()), rows, unroll) : PartTiles(Parity::of(shape.reference()), rows, unroll);
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
-        // On the matrix units neighbouring elements lie an odd number of two words apart: see dg/passes/warp_tile.cu.
+        // On the matrix units elements lie an odd number of two words apart.
         const int row_step = on_matrix_units ? 2 : unroll;
         operands.set_field_columns(part_tiles.columns(), row_step);
         operands.set_nodal_row(shape, static_cast<int>(integer_or(config, "copy_width", 1)), row_step);
@@ -220,9 +220,8 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
     };
     std::erase_if(form.tunables, taken);
     std::erase_if(form.safe, taken);
-    form.constraints = {{"tile",
-                         [shape](const Config& config) { return mma8_violation(shape, config); },
-                         {"nodes_per_thread", "elements_per_block", "copy_width"}}};
+    form.constraints = {
+        {"tile", [shape](const Config& config) { return mma8_violation(shape, config); }, {"nodes_per_thread", "elements_per_block", "copy_width"}}};
     for (Tunable& tunable : form.tunables) {
         if (tunable.name == "basis") tunable.values = words({"double_parity"});
         if (tunable.name == "elements_per_block") tunable.values = numbers({8, 16, 32});
@@ -230,6 +229,8 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
     }
     for (Assignment& value : form.safe)
         if (value.name == "basis") value.value = "double_parity";
+    form.tunables.push_back({"unrolled_steps", unrolled_steps_help, numbers({1, 2})});
+    form.safe.push_back({"unrolled_steps", std::int64_t{2}});
     form.tunables.push_back({"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first",
                              words({"plain", "streaming"}), Value("plain")});
     form.safe.push_back({"stores", "plain"});
@@ -268,6 +269,8 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
+    if (tile.on_matrix_units)
+        block.line("constexpr int unrolled_steps = {};  // of a product's columns, per trip", number(plan.config, "unrolled_steps"));
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume) && !tile.by_parity) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity)
