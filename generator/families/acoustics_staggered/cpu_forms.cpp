@@ -49,8 +49,8 @@ void add_stores(FormSpace& form) {
     form.safe.push_back({"stores", "plain"});
 }
 
-// Two layers that are advanced together. Damping has no vectors there. Untuned where it was measured
-// to be faster (ADR 0065), if the vectors are long enough.
+// Two layers that are advanced together. Damping has no vectors there. Untuned where it was
+// measured to be faster (ADR 0065), if the vectors are long enough.
 void add_pairs(FormSpace& form, const Grid& grid, const Limits& limits) {
     if (grid.absorbing) return;
     constexpr std::int64_t longest = 64;  // bytes of a vector

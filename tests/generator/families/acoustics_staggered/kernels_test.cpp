@@ -112,8 +112,8 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         }
     }
 
-    // Of several time steps in 2D, two rows at a time: in tiles that the rows fill or not, of odd and
-    // even numbers of layers.
+    // Of several time steps in 2D, two rows at a time: in tiles that the rows fill or not, with odd
+    // and even numbers of layers.
     void expect_pairs_verified(int order, int levels) {
         const Family& family = families().find("acoustics_staggered");
         const bool single = draw(2) == 0;
