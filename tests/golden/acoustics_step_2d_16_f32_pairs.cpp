@@ -215,12 +215,13 @@ class Window {
     Vector before_{}, here_, behind_;
 };
 
-// The sum of weighted differences along x, around faces (0) or cells (1).
+// The sum of weighted differences along x, around faces (0) or cells (1). It begins with zero, so that no compiler
+// chooses which of two products it rounds: a row's bits do not depend on its place in a pair.
 template <typename Number, int offset, int m = half>
 [[gnu::always_inline]] inline Number difference_across(const Window& around) {
     const Number difference = around.at<offset + m - 1, Number>() - around.at<offset - m, Number>();
     if constexpr (m == 1)
-        return weight(1) * difference;
+        return Number{} + weight(1) * difference;
     else
         return difference_across<Number, offset, m - 1>(around) + weight(m) * difference;
 }
