@@ -159,8 +159,6 @@ void for_all_tiles(int nx, int ny, int first, int last, const Blocks& blocks, co
 constexpr int line_words = 64 / sizeof(real);
 constexpr int lines(int words) { return (words + line_words - 1) / line_words * line_words; }
 
-constexpr int layers_at_once = 2;
-
 // Vectors along x, from any word on.
 typedef real Vector __attribute__((vector_size(vector_words * sizeof(real))));
 typedef real AnyVector __attribute__((vector_size(vector_words * sizeof(real)), aligned(sizeof(real)), may_alias));
@@ -328,7 +326,7 @@ class Rings {
     real* v(int level, int row) { return place(3 * level - 1, row); }
 
   private:
-    static constexpr int rows_kept = 2 * (half + layers_at_once - 1), side_words = lines(reach) + 2 * line_words;
+    static constexpr int rows_kept = 2 * half + 2, side_words = lines(reach) + 2 * line_words;
     real* place(int field,
         int row) { return start_ + (wide(field) * rows_kept + (row + ghost) % rows_kept) * row_words_ + side_words; }
 
@@ -416,7 +414,7 @@ extern "C" void acoustics_step(
             {rings.u(level + 1, row) - before, rings.u(level + 1, row + 1) - before}, rows, n);
     };
     const auto advance_tile = [&](const Tile& tile, Rings& rings) {
-        for (int arrived = tile.first - reach; arrived < tile.last + reach; arrived += layers_at_once)
+        for (int arrived = tile.first - reach; arrived < tile.last + reach; arrived += 2)
             for (int level = 0; level < levels; ++level) advance(tile, rings, level, arrived - level * behind);
     };
     for_all_tiles(nx, ny, first, last, blocks,
