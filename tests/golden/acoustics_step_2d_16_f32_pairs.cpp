@@ -51,15 +51,6 @@ constexpr real weight(int m) {
     return -8.5234642028808587e-07f;
 }
 
-// Nothing is absorbed. The factors keep their types, by which compilers tell rows along x from others.
-struct Everywhere {};
-struct Damping {
-    const real* faces_x(int) const { return nullptr; }
-    Everywhere face_y(int) const { return {}; }
-    Everywhere face_along(int) const { return {}; }
-    const real* centres_x(int) const { return nullptr; }
-    real centre(int, int) const { return 1; }
-};
 
 // Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at
 // the end of every row. In place, and so is what calls it: a function that does nothing else is one that GCC leaves
@@ -348,7 +339,6 @@ extern "C" void acoustics_step(
     int words_ahead
 ) {
     (void)nz;
-    const Damping damping;
     const real* const along = v;
     real* const along_next = v_next;
     const real *b_x = bx, *b_y = by, *b_along = by;
@@ -365,7 +355,6 @@ extern "C" void acoustics_step(
     // Of one time step: the velocities along y at the two newest faces, then everything else of the two rows that these
     // complete. Of every row so much `before` its first cell and from there on. Where one of two is needed the other is
     // computed, too, and stays in the rings.
-    (void)damping;
     const auto advance = [&](const Tile& tile, Rings& rings, int level, int arrived) {
         const int around = (levels - 1 - level) * behind, before = lines(around), row_end = pitch - left - tile.x;
         // to the arrays, not by way of the caches
