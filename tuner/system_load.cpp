@@ -71,7 +71,7 @@ std::optional<double> throttled(const fs::path& root) {
     return std::nullopt;
 }
 
-// Whether what used the processors between two readings had room on `ours`, with another one left over.
+// Whether what used the processors between two readings had room on `ours`, and another was idle.
 bool others_idle(const LoadReading& before, const LoadReading& after, double ticks, int ours) {
     if (!before.idle_ticks || !after.idle_ticks || ticks <= 0) return false;
     const double idle = after.processors * (*after.idle_ticks - *before.idle_ticks) / ticks;

@@ -131,6 +131,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"keeps", step && !grid.in_place},
                           {"streaming", config.has("stores", "streaming")},
                           {"absorbing", grid.absorbing},
+                          {"undamped", !grid.absorbing && !pairs},
                           {"scalar_media", !grid.array_media}});
     Launch launch;
     launch.entry = source.entries.front();

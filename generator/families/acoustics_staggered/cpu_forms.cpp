@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "generator/families/acoustics_staggered/grid.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
@@ -47,13 +49,15 @@ void add_stores(FormSpace& form) {
     form.safe.push_back({"stores", "plain"});
 }
 
-// Two layers that are advanced together: what lies between them is loaded once for both. Damping has
-// no vectors there.
-void add_pairs(FormSpace& form, const Grid& grid) {
+// Two layers that are advanced together. Damping has no vectors there. Untuned where it was
+// measured to be faster (ADR 0065), if the vectors are long enough.
+void add_pairs(FormSpace& form, const Grid& grid, const Limits& limits) {
     if (grid.absorbing) return;
+    constexpr std::int64_t longest = 64;  // bytes of a vector
+    const bool untuned = (grid.dimension == 2 || grid.half == 8) && std::min<std::int64_t>(limits.vector_bytes, longest) >= grid.half * grid.word();
     form.tunables.push_back({"layers_at_once", "layers (rows in 2D, planes in 3D) that are advanced together, whose surroundings are loaded once",
                              numbers({1, 2}), Value(1)});
-    form.safe.push_back({"layers_at_once", 1});
+    form.safe.push_back({"layers_at_once", untuned ? 2 : 1});
     form.constraints.push_back({"reach",
                                 [grid](const Config& config) -> std::optional<std::string> {
                                     const std::int64_t words = config.integer("vector_bytes") / grid.word();
@@ -84,7 +88,7 @@ FormSpace tiles_form(const Grid& grid, const Limits& limits) {
     form.safe.push_back({"layers_per_block", 0});
     if (grid.kind == Kind::step) {
         add_stores(form);
-        if (grid.levels > 1) add_pairs(form, grid);
+        if (grid.levels > 1) add_pairs(form, grid, limits);
         form.constraints.push_back(small_buffers(grid, limits));
     }
     return form;
@@ -111,10 +115,10 @@ FormSpace planes_form(const Grid& grid) {
     return form;
 }
 
-FormSpace march_form(const Grid& grid) {
+FormSpace march_form(const Grid& grid, const Limits& limits) {
     FormSpace form = team_form(grid, "march", "all threads go through the planes together, each with its rows, in place");
     form.safe = {{"y_block", whole}};
-    add_pairs(form, grid);
+    add_pairs(form, grid, limits);
     return form;
 }
 
@@ -125,7 +129,7 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     std::vector<FormSpace> spaces;
     const bool planes = grid.kind == Kind::step && grid.dimension == 3;
     if (grid.in_place) {
-        spaces = {march_form(grid)};
+        spaces = {march_form(grid, limits)};
     } else {
         if (!planes || grid.levels == 1) spaces.push_back(tiles_form(grid, limits));
         if (planes) spaces.push_back(planes_form(grid));

@@ -112,6 +112,23 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         }
     }
 
+    // Of several time steps in 2D, two rows at a time: in tiles that the rows fill or not, with odd
+    // and even numbers of layers.
+    void expect_pairs_verified(int order, int levels) {
+        const Family& family = families().find("acoustics_staggered");
+        const bool single = draw(2) == 0;
+        const std::string kind = fmt::format("kernel=step dimension=2 order={} levels={} media={} precision={}", order, levels,
+                                             draw(2) == 0 ? "scalar" : "array", single ? "f32" : "f64");
+        const auto config = fmt::format("form=tiles,layers_at_once=2,x_block={},layers_per_block={},stores={}", draw(2) == 0 ? 128 : 2048,
+                                        draw(2) == 0 ? 16 : 0, draw(2) == 0 ? "plain" : "streaming");
+        for (const char* size : rows_2d) {
+            const Problem problem = parse(kind + " " + size);
+            const SearchSpace space = family.space(problem, backend_->device().limits);
+            if (const auto reason = space.check(space.parse(config))) GTEST_SKIP() << reason->reason;  // vectors of two words
+            expect_verified(family, problem, space.parse(config));
+        }
+    }
+
     // Threads that march through the planes together, some without rows of their own, and the last
     // rows fewer than the first; in place or apart.
     void expect_team_verified(const std::string& kind, bool in_place, int threads) {
@@ -120,7 +137,8 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         omp_set_num_threads(threads);
         // One kernel for all sizes.
         const char* const how = in_place ? "form=march" : draw(2) == 0 ? "form=planes,stores=plain" : "form=planes,stores=streaming";
-        const auto config = fmt::format("{},y_block={},prefetch_bytes={}", how, in_place && draw(2) == 0 ? 65536 : 16, 1024 * draw(2));
+        auto config = fmt::format("{},y_block={},prefetch_bytes={}", how, in_place && draw(2) == 0 ? 65536 : 16, 1024 * draw(2));
+        if (in_place && kind.find("absorbing=none") != std::string::npos && draw(3) != 0) config += ",layers_at_once=2";
         for (const char* size : {"nx=1 ny=1 nz=11", "nx=37 ny=70 nz=5", "nx=66 ny=5 nz=6 pitch=387"}) {
             const Problem problem = parse(fmt::format("{} update={} {}", kind, in_place ? "in_place" : "apart", size));
             expect_verified(family, problem, family.space(problem, backend_->device().limits).parse(config));
@@ -143,6 +161,11 @@ TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelEqualsTheReferenceAtEverySize) {
 
 TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelOfSeveralTimeStepsEqualsTheReferenceAtEverySize) {
     expect_safe_verified("step", 2, draw_levels());
+}
+
+TEST_F(AcousticsStaggeredKernels, PairsOfRowsEqualTheReferenceAtEverySize) {
+    const int order = 4 << draw(3);
+    expect_pairs_verified(order, order == 16 ? 2 : draw_levels());
 }
 
 TEST_F(AcousticsStaggeredKernels, ATeamThatMarchesThroughPlanesEqualsTheReferenceAtEverySize) {
@@ -196,7 +219,7 @@ TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
     const Family& family = families().find("acoustics_staggered");
     for (const auto& [text, config] :
          {std::pair{"dimension=2 order=8 media=array precision=f32 nx=700 ny=23", "x_block=512,layers_per_block=0,stores=streaming"},
-          std::pair{"dimension=3 order=4 update=in_place levels=2 precision=f32 nx=70 ny=57 nz=13", "y_block=16"}}) {
+          std::pair{"dimension=3 order=4 update=in_place levels=2 precision=f32 nx=70 ny=57 nz=13", "y_block=16,layers_at_once=2"}}) {
         const Problem problem = parse(std::string("kernel=step ") + text);
         Match match;
         match.config = family.space(problem, backend_->device().limits).parse(config);
@@ -268,6 +291,11 @@ TEST_F(SlowAcousticsStaggeredKernels, TeamsThatMarchThroughPlanesEqualTheReferen
                                                  absorbing, levels, precision),
                                      in_place, 1 + static_cast<int>(draw(7)));
         }
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, PairsOfRowsEqualTheReference) {
+    for (const int order : {4, 8, 16})
+        for (int levels = 2; levels <= 4 && levels * order <= 32; ++levels) expect_pairs_verified(order, levels);
 }
 
 TEST_F(SlowAcousticsStaggeredKernels, CpuKernelsKeepTheDiscreteStandingWave) {
