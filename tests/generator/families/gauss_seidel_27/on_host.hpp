@@ -36,19 +36,29 @@ inline Family turns_on_host(const Family& family) {
 /// what they wait for. Blocks are held up at random before they publish what they finished.
 inline KernelSource blocks_at_once(const KernelSource& emulated) {
     KernelSource source = emulated;
-    source.text = "#include <sched.h>\n#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n" + source.text;
+    source.text =
+        "#include <sched.h>\n#include <signal.h>\n#include <sys/prctl.h>\n#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+        "static pid_t block_processes = 0;  // their group\n" +
+        source.text;
     const std::string_view one_by_one = "        run_block(round++);\n    });\n";
     const std::size_t loop = source.text.find(one_by_one);
     if (loop == std::string::npos) throw Error("cuda_on_host.hpp", "its loop over blocks has changed", "put the processes in again");
+    // A block that is not there would be waited for: without a process for each the launch ends at once, and all blocks with it.
     source.text.replace(loop, one_by_one.size(), R"(        const unsigned own = round++;
-        if (fork() != 0) return;
+        const pid_t process = fork();
+        if (process < 0) stop("there is no process for a block");
+        setpgid(process, block_processes);
+        if (process > 0 && block_processes == 0) block_processes = process;
+        if (process > 0) return;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         const rlimit seconds{60, 60};
         setrlimit(RLIMIT_CPU, &seconds);
         run_block(own);
         _exit(0);
     });
-    for (int status = 0; ::wait(&status) > 0;)
+    for (int status = 0; waitpid(-block_processes, &status, 0) > 0;)
         if (status != 0) stop("a block that runs beside others failed, or waits for ever");
+    block_processes = 0;
 )");
     replace_body(source.text, "int take_ticket(", "    return __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);\n");
     replace_body(source.text, "void publish(", R"(    static unsigned state = getpid();
@@ -70,7 +80,8 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
     // Turns are no time on a machine that is busy with others: a block may take a minute of a
     // processor instead.
     const std::string_view turns = "turn > 100000)", never = "false)";
-    for (std::size_t at = 0; (at = source.text.find(turns, at)) != std::string::npos; at += never.size()) source.text.replace(at, turns.size(), never);
+    for (std::size_t at = 0; (at = source.text.find(turns, at)) != std::string::npos; at += never.size())
+        source.text.replace(at, turns.size(), never);
     return source;
 }
 
