@@ -60,6 +60,21 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
         if (status != 0) stop("a block that runs beside others failed, or waits for ever");
     block_processes = 0;
 )");
+    // Some lanes of a warp wait for a row or a copy by themselves, while others wait for the whole warp already: those go on, whichever comes first.
+    replace_body(source.text, "bool release_warp(", R"(    bool released = false;
+    for (const Fiber* first = lanes; first != lanes + count; ++first) {
+        if (first->state != State::at_warp_barrier) continue;
+        const unsigned mask = first->mask;
+        bool arrived = true;
+        for (const Fiber* fiber = lanes; fiber != lanes + count; ++fiber)
+            if (mask >> fiber->lane & 1) arrived &= fiber->state == State::finished || (fiber->state == State::at_warp_barrier && fiber->mask == mask);
+        if (!arrived) continue;
+        for (Fiber* fiber = lanes; fiber != lanes + count; ++fiber)
+            if ((mask >> fiber->lane & 1) && fiber->state != State::finished) fiber->state = State::runnable;
+        released = true;
+    }
+    return released;
+)");
     replace_body(source.text, "int take_ticket(", "    return __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);\n");
     replace_body(source.text, "void publish(", R"(    static unsigned state = getpid();
     state = state * 1664525u + 1013904223u;
