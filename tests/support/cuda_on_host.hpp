@@ -26,7 +26,6 @@
 #define __shared__ static
 #define __constant__ static
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 

@@ -41,7 +41,7 @@ TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=4096", h200), 0.5);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=256", h200), 0.5);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f64 n=1024", h200), 1);
-    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA H100", "sm_90")), 0.25);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA H100", "sm_90")), 0.5);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA A100", "sm_80")), 1);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1048576", h200), 2.5);
     EXPECT_FALSE(distance("axpy precision=f32 n=536870912", h200)) << "nineteen octaves";

@@ -101,7 +101,7 @@ CpuArguments arguments(const Grid& grid, const Config& config) {
 
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
-    const bool step = grid.kind == Kind::step, tiles = is(config, "tiles");
+    const bool step = grid.kind == Kind::step, tiles = is(config, "tiles"), pairs = integer_or(config, "layers_at_once", 1) == 2;
     const CpuArguments added = arguments(grid, config);
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("acoustics_staggered/kernel.cpp",
@@ -125,7 +125,9 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"planes", is(config, "planes")},
                           {"march", is(config, "march")},
                           {"neighbours", !tiles},
-                          {"pairs", integer_or(config, "layers_at_once", 1) == 2},
+                          {"pairs", pairs},
+                          {"velocity_rows", grid.kind != Kind::pressure && !pairs},
+                          {"pressure_rows", grid.kind != Kind::velocity && !pairs},
                           {"keeps", step && !grid.in_place},
                           {"streaming", config.has("stores", "streaming")},
                           {"absorbing", grid.absorbing},

@@ -30,14 +30,14 @@ struct TeamsLayout {
     int threads() const { return teams * team; }
     std::int64_t shared_words() const { return table_words + std::int64_t{layers} * half_layer + std::int64_t{teams} * team_words + sum_words; }
 
-    int layers, teams, team_layers;                     // of points: at a time; teams of warps, and what one of them works on
-    int fields;                                         // that are differentiated
-    int pairs;                                          // of points of a row
-    int team_rows, rows_of_warp, team;                  // rows of points that a team has, a warp of it; threads
-    int layer_nodes, layer_energies;                    // of one layer
-    int energies_of_half, half_layer;                   // what nodes give to a layer
-    int node_pitch, point_pitch;                        // of a row: a number's parts, a number at its points
-    int w_of_row, energies_of_row, row_words;           // where parts of w and coefficients are; a row
+    int layers, teams, team_layers;                        // of points: at a time; teams of warps, and what one of them works on
+    int fields;                                            // that are differentiated
+    int pairs;                                             // of points of a row
+    int team_rows, rows_of_warp, team;                     // rows of points that a team has, a warp of it; threads
+    int layer_nodes, layer_energies;                       // of one layer
+    int half_field, energies_of_half, half_layer;          // what nodes give to a layer
+    int node_pitch, point_pitch;                           // of a row: a number's parts, a number at its points
+    int w_of_row, energies_of_row, row_words;              // where parts of w and coefficients are; a row
     int team_words, table_words, sum_words, copied_words;  // of a team; tables; sums over passes; what is copied for points
     int node_teams, rounds_of_nodes;
 };
@@ -56,7 +56,9 @@ TeamsLayout::TeamsLayout(const Plan& plan) {
     team = warp * warps;
     layer_nodes = n * n;
     layer_energies = shape.energies_along * shape.energies_along;
-    energies_of_half = 2 * fields * layer_nodes;
+    // Lines of the fields lie side by side in the banks, where there is room.
+    half_field = shape.order > 4 ? padded(layer_nodes, n, 128 / shape.bytes()) : layer_nodes;
+    energies_of_half = 2 * fields * half_field;
     half_layer = even(energies_of_half + layer_energies);
     node_pitch = even(n);
     const int made = d * d + (shape.works() ? 1 : 0);
@@ -79,16 +81,15 @@ std::string constants_of(const TeamsLayout& layout, const Plan& plan) {
         "constexpr int fields = {}, layers = {}, teams = {}, team_layers = {}, team_rows = {}, rows_of_warp = {};  // differentiated; of points\n"
         "constexpr int team = {}, threads_per_block = teams * team, blocks_per_multiprocessor = {};\n"
         "constexpr int layer_nodes = {}, layer_energies = {}, pairs_along = points_along / 2, made_numbers = {};\n"
-        "constexpr int energies_of_half = {}, half_layer = {}, node_pitch = {}, point_pitch = {};\n"
+        "constexpr int half_field = {}, energies_of_half = {}, half_layer = {}, node_pitch = {}, point_pitch = {};\n"
         "constexpr int w_of_row = {}, energies_of_row = {}, row_words = {}, team_words = {}, table_words = {};\n"
         "constexpr int node_teams = {}, rounds_of_nodes = {};  // of threads, one for each node of a layer\n"
         "constexpr real epsilon = {};\n",
         layout.fields, layout.layers, layout.teams, layout.team_layers, layout.team_rows, layout.rows_of_warp, layout.team, plan.number("min_blocks"),
-        layout.layer_nodes, layout.layer_energies, shape.works() ? 10 : 9, layout.energies_of_half, layout.half_layer, layout.node_pitch,
-        layout.point_pitch, layout.w_of_row, layout.energies_of_row, layout.row_words, layout.team_words, layout.table_words, layout.node_teams,
-        layout.rounds_of_nodes, shape.precision == Precision::f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
-    text += fmt::format("constexpr int energies_unrolled = {}, unrolled_points = {};  // layers; of a thread\n",
-                        layout.layers < shape.points_along ? 1 : layout.layers, plan.number("unrolled_points"));
+        layout.layer_nodes, layout.layer_energies, shape.works() ? 10 : 9, layout.half_field, layout.energies_of_half, layout.half_layer,
+        layout.node_pitch, layout.point_pitch, layout.w_of_row, layout.energies_of_row, layout.row_words, layout.team_words, layout.table_words,
+        layout.node_teams, layout.rounds_of_nodes, shape.precision == Precision::f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
+    text += fmt::format("constexpr int layers_unrolled = {};\n", layout.layers < shape.points_along ? 1 : layout.layers);
     const std::int64_t ahead = integer_or(plan.config, "fetch_ahead", 0);
     if (ahead > 0) text += fmt::format("constexpr int fetched_ahead = {};\n", ahead);
     return text;
@@ -159,36 +160,34 @@ Form teams_form(const Problem& problem, const Limits& limits) {
                                   {"teams", "of warps, each of which goes through layers by itself", numbers({1, 2, 3, 4, 6, 8})},
                                   {"team_layers", "layers that a team works on at a time", divisors(shape.points_along)},
                                   point_data(),
-                                  {"unrolled_points", "of a thread, whose physics is written one after another", numbers({1, 2})},
                                   min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 11, 12})};
     std::vector<Assignment> safe{{"layers", std::int64_t{2}},
                                  {"teams", std::int64_t{1}},
                                  {"team_layers", std::int64_t{shape.order > 6 ? 1 : 2}},
                                  {"point_data", "loads"},
-                                 {"unrolled_points", std::int64_t{1}},
                                  {"min_blocks", std::int64_t{1}}};
     if (limits.architecture >= 90) {
         tunables.push_back(fetch_ahead());
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
-    std::vector<Constraint> constraints{
-        {"teams",
-         [problem](const Config& config) -> std::optional<std::string> {
-             const TeamsLayout layout(Plan(problem, config, Target::cuda));
-             if (layout.layers % layout.team_layers != 0) return "layers of a team do not divide the layers";
-             if (layout.teams * layout.team_layers > layout.layers) return "some teams have no layers";
-             if (layout.threads() < layout.layer_nodes)
-                 return fmt::format("{} nodes of a layer have {} threads; take more teams or layers", layout.layer_nodes, layout.threads());
-             return std::nullopt;
-         },
-         {"layers", "teams", "team_layers"}},
-        {"copies",
-         [problem](const Config& config) -> std::optional<std::string> {
-             const TeamsLayout layout(Plan(problem, config, Target::cuda));
-             if (layout.copied_words <= layout.team_layers * layout.half_layer) return std::nullopt;
-             return "what the points take does not fit where a team's layers were";
-         },
-         {"layers", "teams", "team_layers", "point_data"}}};
+    std::vector<Constraint> constraints{{"teams",
+                                         [problem](const Config& config) -> std::optional<std::string> {
+                                             const TeamsLayout layout(Plan(problem, config, Target::cuda));
+                                             if (layout.layers % layout.team_layers != 0) return "layers of a team do not divide the layers";
+                                             if (layout.teams * layout.team_layers > layout.layers) return "some teams have no layers";
+                                             if (layout.threads() < layout.layer_nodes)
+                                                 return fmt::format("{} nodes of a layer have {} threads; take more teams or layers",
+                                                                    layout.layer_nodes, layout.threads());
+                                             return std::nullopt;
+                                         },
+                                         {"layers", "teams", "team_layers"}},
+                                        {"copies",
+                                         [problem](const Config& config) -> std::optional<std::string> {
+                                             const TeamsLayout layout(Plan(problem, config, Target::cuda));
+                                             if (layout.copied_words <= layout.team_layers * layout.half_layer) return std::nullopt;
+                                             return "what the points take does not fit where a team's layers were";
+                                         },
+                                         {"layers", "teams", "team_layers", "point_data"}}};
     return {.space = {.name = "teams",
                       .help = "points, forces and work in one launch: teams of warps go through layers of points by themselves, two points a thread",
                       .tunables = std::move(tunables),

@@ -195,7 +195,6 @@ std::string slabs_text(const Plan& plan, const Block& head) {
                {"kept_reads", false},
                {"copied_stencil", plan.copied_stencil},
                {"streaming_copies", plan.streaming_copies}}};
-    if (plan.slabs()) text.flags.push_back({"last_uses", plan.last_uses});
     add_groups(text, plan);
     add_coefficients(text, plan);
     text.holes.emplace_back("stencil_of_block", plan.copied_stencil ? Block().line("const real* const s = stencil;") : stencil_of_block(plan));

@@ -57,7 +57,6 @@ struct Choice {
     bool copying_warp;      ///< a warp of its own starts bulk copies
     bool copied_stencil;    ///< rows of stencils come by bulk copies, too
     bool streaming_copies;  ///< what is copied of f leaves the second cache first
-    bool last_uses;         ///< so do rows of u that nobody reads again
 
     /// Threads own whole rows, both colours of x.
     bool rows() const { return colours_per_pass > 1; }

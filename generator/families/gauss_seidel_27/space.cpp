@@ -101,10 +101,8 @@ Tunable max_lead(std::vector<std::int64_t> values) {
 Tunable planes_per_slab(std::vector<std::int64_t> values) {
     return {"planes_per_slab", "planes that a block takes together, from one of the earlier colours to another", numbers(std::move(values))};
 }
-Tunable cache_hint(std::vector<Value> hints = words({"plain", "streaming"})) {
-    return {"cache_hint",
-            "streaming: right-hand sides, which nobody reads again, leave the second cache first; last_use: rows of u at their last use, too",
-            std::move(hints)};
+Tunable cache_hint() {
+    return {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first", words({"plain", "streaming"})};
 }
 Tunable min_blocks(std::vector<std::int64_t> values = {1, 2, 3, 4, 6, 8}) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers(std::move(values))};
@@ -371,7 +369,7 @@ FormSpace slabs_form(const Grid& grid) {
                          warps_per_row({4, 6, 8, 12, 16}),
                          points_per_thread({2, 4}),
                          stages({2, 3, 4, 6}),
-                         cache_hint(words({"plain", "streaming", "last_use"})),
+                         cache_hint(),
                          stencil_in({place}),
                          min_blocks({1, 2, 3})},
             .constraints = {aligned_pairs(grid), rows_in_block(grid,
@@ -555,8 +553,7 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     lead = integer_or(config, "max_lead", 0);
     copying_warp = slabs() || pipeline() || config.has("copied_by", "warp");
     copied_stencil = stencil_in == "copied";
-    last_uses = config.has("cache_hint", "last_use");
-    streaming_copies = last_uses || config.has("cache_hint", "streaming");
+    streaming_copies = config.has("cache_hint", "streaming");
 }
 
 std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice) {

@@ -21,7 +21,6 @@ struct Plan {
     std::int64_t block_x, block_y, z_block, words, rows, ahead, min_blocks;
     std::int64_t lead;   // of a block over its neighbours; 0: as much as it likes
     std::int64_t asked;  // planes from asking for one to loading it; 0: it does not ask
-    std::int64_t cluster_blocks;
     std::string staging;
     bool streaming;
 
@@ -36,14 +35,12 @@ struct Plan {
           min_blocks(config.integer("min_blocks")),
           lead(integer_or(config, "max_lead", 0)),
           asked(integer_or(config, "l2_planes", 0)),
-          cluster_blocks(integer_or(config, "cluster_blocks", 1)),
           staging(config.has(form_tunable, "cells")   ? "caches"
                   : config.has(form_tunable, "march") ? "registers"
                                                       : "shared"),
           streaming(config.word("cache_hint") == "streaming") {}
 
     bool march() const { return staging != "caches"; }
-    bool clustered() const { return cluster_blocks > 1; }
 };
 
 Block constants(const Plan& plan) {
@@ -57,7 +54,6 @@ Block constants(const Plan& plan) {
     if (plan.lead > 0) block.line("constexpr int lead = {};  // planes that a block may be ahead of its neighbours", plan.lead);
     if (plan.asked > 0)
         block.line("constexpr int far = {};  // planes from the one at hand to the one that the second cache is asked for", plan.ahead + plan.asked);
-    if (plan.clustered()) block.line("constexpr int cluster_blocks = {};  // along y, that send each other rows", plan.cluster_blocks);
     if (plan.march() || plan.grid.sums() > 0) block.line("constexpr unsigned all_lanes = 0xffffffff;");
     if (plan.march()) block.line("constexpr int segment = {};         // lanes of a warp in the same row", std::min(warp, plan.block_x));
     if (plan.grid.sums() > 0) {
@@ -123,10 +119,9 @@ Holes holes(const Problem& problem, const Config& config, const Plan& plan) {
             {"cells_at", Block().line("return {};", all_of(names, "load(a.{} + at)"))},
             {"cell_of_words", Block().line("const Loaded<real> of_cell{};", all_of(names, "from.{}.at[t]"))},
             {"inverse_diagonal_of_cell", Block().line("const real q = {}.inverse_diagonal;", plan.grid.has_field_diagonal() ? "from" : "a")},
-            {"shared_rows", Block()
-                                .line("constexpr int last_row = {};  // of those that a thread shares", plan.rows == 1 ? 0 : 1)
-                                .line("__shared__ Words shared_rows[2][block_y][last_row + 1][block_x];  // the first and last rows of the threads, "
-                                      "of two planes in turn")}};
+            {"shared_rows",
+             Block().line("__shared__ Words shared_rows[2][block_y][{}][block_x];  // the first and last rows of the threads, of two planes in turn",
+                          plan.rows == 1 ? 1 : 2)}};
 }
 
 Flags flags(const Plan& plan) {
@@ -141,8 +136,8 @@ Flags flags(const Plan& plan) {
                                  {"two_ahead", plan.ahead == 2},
                                  {"paced", plan.lead > 0},
                                  {"asks_ahead", plan.asked > 0},
-                                 {"clustered", plan.clustered()},
-                                 {"several_words", plan.words > 1}});
+                                 {"several_words", plan.words > 1},
+                                 {"one_row", plan.rows == 1}});
     return result;
 }
 
@@ -154,11 +149,10 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     KernelSource source = common_source(problem, Target::cuda);
     source.text = render("poisson7/kernel.cu", holes(problem, config, plan), flags(plan));
     source.entries = {"poisson7"};
-    source.step = {cuda_launch(
-        "poisson7",
-        {divide_up(plan.grid.nx, plan.block_x * plan.words),
-         divide_up(plan.grid.ny, plan.block_y * plan.rows * plan.cluster_blocks) * plan.cluster_blocks, divide_up(plan.grid.nz, plan.z_block)},
-        {plan.block_x, plan.block_y, 1})};
+    source.step = {cuda_launch("poisson7",
+                               {divide_up(plan.grid.nx, plan.block_x * plan.words), divide_up(plan.grid.ny, plan.block_y * plan.rows),
+                                divide_up(plan.grid.nz, plan.z_block)},
+                               {plan.block_x, plan.block_y, 1})};
     source.step[0].range_axis = 2;
     source.step[0].range_per_block = plan.z_block;
     if (!summed) return source;

@@ -19,9 +19,7 @@ std::int64_t threads(const Config& config) {
 
 std::int64_t shared_bytes(const Config& config) {
     if (!config.has(form_tunable, "shared")) return 0;
-    const std::int64_t shared = threads(config) * (config.integer("rows_per_thread") == 1 ? 1 : 2);
-    const std::int64_t received = integer_or(config, "cluster_blocks", 1) > 1 ? 2 * config.integer("block_x") : 0;
-    return 2 * (shared + received) * config.integer("load_bytes");
+    return 2 * threads(config) * (config.integer("rows_per_thread") == 1 ? 1 : 2) * config.integer("load_bytes");
 }
 
 // About how many 32-bit registers a thread needs. Addresses are the same for all threads, for the
@@ -51,7 +49,7 @@ FormSpace common_form(const Grid& grid) {
                           grid.word() == 4 ? numbers({4, 8, 16}) : numbers({8, 16})},
                          {"rows_per_thread", "rows along y of a thread", numbers({1, 2, 4})},
                          {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 5, 6, 8})},
-                         {"z_block", "planes that a block goes through", numbers({8, 16, 32, 40, 64, 88, 104, 128, 176, 256, 512})},
+                         {"z_block", "planes that a block goes through", numbers({8, 16, 32, 64, 128, 256})},
                          {"cache_hint",
                           "loads and stores of words used once: as all others, or in passing, which leaves the caches to the rest",
                           words({"cached", "streaming"}),
@@ -129,18 +127,6 @@ FormSpace shared_form(const Grid& grid, const Limits& limits) {
     form.tunables.push_back({"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
                              numbers({0, 1, 2, 4}), Value(0), "lead"});
     form.safe.push_back({"max_lead", 0});
-    constexpr int with_clusters = 90;
-    if (limits.architecture >= with_clusters) {
-        form.tunables.push_back(
-            {"cluster_blocks", "blocks beside each other along y that send each other rows into shared memory", numbers({1, 2, 4, 8}), Value(1)});
-        form.safe.push_back({"cluster_blocks", 1});
-        form.constraints.push_back({"sent_words",
-                                    [](const Config& config) {
-                                        return rejected_when(config.integer("cluster_blocks") > 1 && config.integer("load_bytes") != 16,
-                                                             "rows are sent in groups of 16 bytes");
-                                    },
-                                    {"load_bytes", "cluster_blocks"}});
-    }
     form.constraints.push_back({"declared_memory", [](const Config& config) -> Reason {
                                     if (shared_bytes(config) <= static_shared_bytes) return {};
                                     return fmt::format("{} bytes of shared memory in a block, {} can be declared", shared_bytes(config),

@@ -32,8 +32,9 @@ void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set
     put("before", fmt::format("load(before, {} + i{});", helpers ? "brought" : "rhs + base", helpers ? "" : part));
     put("load_ahead", fmt::format("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
     put("load_fields_ahead", fmt::format("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
-    put("store_residual", fmt::format("store(res + base + i, residual{});", part));
-    put("store_field", fmt::format("store({} + base + i, field{});", plan.into, part));
+    const char* const store = flags.contains("streaming_stores") ? "store_streaming" : "store";
+    put("store_residual", fmt::format("{}(res + base + i, residual{});", store, part));
+    put("store_field", fmt::format("{}({} + base + i, field{});", store, plan.into, part));
     put("store_sum", fmt::format("store(rhs + base + i, total{});", part));
     put("scale", fmt::format("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
                              plan.shape.what->second_group * plan.shape.nodes));
@@ -121,6 +122,7 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"tiles_of_8", used.contains("tiles_of_8")},
+                {"streaming_stores", used.contains("streaming_stores")},
                 {"double_parity", used.contains("double_parity")},
                 {"changes_parts", used.contains("double_parity") || used.contains("parts_in_code")},
                 {"packed_points", used.contains("packed_points")},

@@ -36,7 +36,7 @@ struct WarpTile {
     WarpTile(const Shape& shape, const Config& config)
         : on_matrix_units(config.find("node_lanes") == nullptr),
           elements_per_block(number(config, "elements_per_block")),
-          nodes_per_thread(on_matrix_units ? 2 : number(config, "nodes_per_thread")),
+          nodes_per_thread(number(config, "nodes_per_thread")),
           elements_per_thread(on_matrix_units ? 1 : number(config, "elements_per_thread")),
           unroll(on_matrix_units ? columns_of_product : number(config, "unroll")),
           group(std::min(nodes_per_thread, shape.vector_width())),
@@ -204,22 +204,35 @@ bool mma8_applies(const Shape& shape, const std::vector<Pass>& passes, const Lim
            fuses_all(passes) && limits.architecture >= with_async_copies;
 }
 
+std::optional<std::string> mma8_violation(const Shape& shape, const Config& config) {
+    const WarpTile tile(shape, config);
+    const int padded = tile.nodes_padded - shape.nodes;
+    if (tile.nodes_per_thread == 2 || 2 * padded <= shape.nodes) return std::nullopt;
+    return fmt::format("tiles of 16 nodes leave {} of {} empty", padded, tile.nodes_padded);
+}
+
 // What warp_tile has, with tiles that are given.
 FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     FormSpace form = warp_tile_space(shape, passes, limits);
     const auto taken = [](const auto& of) {
-        constexpr std::array given{"gathers", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"};
+        constexpr std::array given{"gathers", "elements_per_thread", "node_lanes", "unroll"};
         return std::find(given.begin(), given.end(), of.name) != given.end();
     };
     std::erase_if(form.tunables, taken);
     std::erase_if(form.safe, taken);
-    form.constraints.clear();
+    form.constraints = {{"tile",
+                         [shape](const Config& config) { return mma8_violation(shape, config); },
+                         {"nodes_per_thread", "elements_per_block", "copy_width"}}};
     for (Tunable& tunable : form.tunables) {
         if (tunable.name == "basis") tunable.values = words({"double_parity"});
         if (tunable.name == "elements_per_block") tunable.values = numbers({8, 16, 32});
+        if (tunable.name == "nodes_per_thread") tunable.values = numbers({2, 4});
     }
     for (Assignment& value : form.safe)
         if (value.name == "basis") value.value = "double_parity";
+    form.tunables.push_back({"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first",
+                             words({"plain", "streaming"}), Value("plain")});
+    form.safe.push_back({"stores", "plain"});
     return form;
 }
 
@@ -327,8 +340,8 @@ void add_warp_tile_operators(Plan& plan) {
 Block products_of_small_tiles(const Algebra& algebra) {
     Block block;
     for (const Product& product : algebra.products)
-        block.line("if (along == {}) multiply_add(derivative[{}], {}, u[{}]);", product.derivative, product.accumulator,
-                   product.sign > 0 ? "d" : "minus_d", product.field);
+        block.line("if (along == {0}) multiply_add(derivative[{1}][r][0], derivative[{1}][r + 1][0], {2}, u[{3}]);", product.derivative,
+                   product.accumulator, product.sign > 0 ? "d" : "minus_d", product.field);
     return block;
 }
 
@@ -356,13 +369,16 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.on_matrix_units) text.flags.insert("tiles_of_8");
+    if (plan.config.has("stores", "streaming") && plan.shape.words() % number(plan.config, "copy_width") == 0) text.flags.insert("streaming_stores");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     if (tile.asks_early() && (pass.update || pass.from_rhs)) {
         const int held = plan.shape.fields * tile.nodes_per_thread * tile.elements_per_thread * plan.shape.bytes() / 4;
-        if (held <= most_held_ahead) text.flags.insert("ahead");
-        if (held <= most_held_ahead && !pass.update) text.flags.insert("rhs_ahead");
-        if (2 * held <= most_held_ahead && pass.update) text.flags.insert("fields_ahead");
+        // Threads of large blocks have few registers.
+        const int most = tile.on_matrix_units && tile.threads() > 512 ? most_held_ahead / 2 : most_held_ahead;
+        if (held <= most) text.flags.insert("ahead");
+        if (held <= most && !pass.update) text.flags.insert("rhs_ahead");
+        if (2 * held <= most && pass.update) text.flags.insert("fields_ahead");
     }
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!copies_fields) return text;

@@ -122,7 +122,7 @@ TEST_F(CornerForceKernels, PairsOfPointsEqualTheReferenceInTheEmulator) {
 // at once and some; several layers for a team, and one after another.
 TEST_F(CornerForceKernels, TeamsOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated("dimension=3 order=2 zones=5", "form=teams,layers=4,teams=1,team_layers=4");
-    expect_emulated("dimension=3 order=2 precision=f32 zones=3", "form=teams,layers=2,teams=2,team_layers=1,unrolled_points=2");
+    expect_emulated("dimension=3 order=2 precision=f32 zones=3", "form=teams,layers=2,teams=2,team_layers=1");
     expect_emulated("dimension=3 order=3 zones=2", "form=teams,layers=6,teams=2,team_layers=3,fetch_ahead=32,point_data=async");
     expect_emulated("result=points dimension=3 order=3 zones=1", "form=teams,layers=3,teams=1,team_layers=3");
     expect_emulated("dimension=3 order=4 zones=2", "form=teams,layers=8,teams=3,team_layers=1,point_data=async");
@@ -194,7 +194,7 @@ TEST_P(SlowCornerForceKernels, PairsOfPointsEqualTheReferenceInTheEmulator) {
 TEST_P(SlowCornerForceKernels, TeamsOfWarpsEqualTheReferenceInTheEmulator) {
     if (GetParam() == 1) return;
     const Problem problem = parse(fmt::format("dimension=3 order={} zones=1", GetParam()));
-    for (const char* const config : {"layers=2,teams=2,team_layers=1,unrolled_points=2", "layers=2,teams=1,team_layers=2,point_data=async"})
+    for (const char* const config : {"layers=2,teams=2,team_layers=1", "layers=2,teams=1,team_layers=2,point_data=async"})
         expect_verified(*backend_, emulated_, problem, member(emulated_.space(problem, {}), std::string("form=teams,") + config));
 }
 

@@ -14,7 +14,8 @@ namespace hone::test {
 inline void roots_on_host(std::string& text) {
     copies_on_host(text);
     replace_body(text, "void fetch_ahead(", "    if (end <= begin) cuda_on_host::stop(\"nothing is asked for\");\n");
-    // As many arrivals as the team has threads open its barrier. The threads of a warp go on together.
+    // As many arrivals as the team has threads open its barrier. The threads of a warp go on
+    // together.
     replace_body(text, "void team_barrier(int of)", R"(    static int arrived[16];
     const int awaited = arrived[of]++ / team * team + team;
     for (int turn = 0; __shfl_sync(0xffffffffu, int(arrived[of] < awaited), 0) != 0; ++turn)

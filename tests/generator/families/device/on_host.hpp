@@ -1,6 +1,5 @@
 #pragma once
 
-#include <regex>
 #include <string>
 
 #include "generator/error.hpp"
@@ -118,20 +117,8 @@ inline void phases_on_host(std::string& text) {
 )");
 }
 
-/// Blocks of a cluster that send each other rows: they run one after another here, so that a row is
-/// computed anew instead.
-inline void clusters_on_host(std::string& text) {
-    replace_body(text, "unsigned shared_address(", "    (void)pointer;\n    return 0;\n");
-    replace_body(text, "void prepare_barriers(", "");
-    replace_body(text, "void send(", "");
-    replace_body(text, "Words received(", "    return row[0];\n");
-    static const std::regex row(R"(rim = received\(.*\);)");
-    text = std::regex_replace(text, row, "rim = cells_of(at_k, rim_row, k).v;");
-}
-
 /// What the pieces of templates/device say in PTX, written out in C++ for the emulator.
 inline void device_on_host(std::string& text) {
-    if (text.find("Words received(") != std::string::npos) clusters_on_host(text);
     copies_on_host(text);
     bulk_copies_on_host(text);
     if (text.find("void arrive(") != std::string::npos) {

@@ -42,9 +42,7 @@ constexpr std::array cuda_forms{"form=cells,rows_per_thread=2,load_bytes=8,block
                                 "form=march,load_bytes=16,block_x=64,block_y=2,z_block=16,rows_per_thread=2,prefetch=2,l2_planes=2",
                                 "form=shared,load_bytes=8,block_x=32,block_y=2,z_block=8,rows_per_thread=4",
                                 "form=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,prefetch=2,cache_hint=streaming",
-                                "form=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,prefetch=2,max_lead=1,l2_planes=1",
-                                "form=shared,load_bytes=16,block_x=32,block_y=2,z_block=8,rows_per_thread=2,prefetch=2,cluster_blocks=2",
-                                "form=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,cluster_blocks=4"};
+                                "form=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,prefetch=2,max_lead=1,l2_planes=1"};
 
 // The last but one has rows of whole strips, whatever they are.
 constexpr std::array sizes{"nx=1 ny=1 nz=1",    "nx=1 ny=1 nz=19",   "nx=2 ny=6 nz=2",          "nx=37 ny=1 nz=3",

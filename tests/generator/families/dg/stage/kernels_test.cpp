@@ -240,9 +240,9 @@ TEST_F(DgStageKernels, PartsOnMatrixUnitsEqualTheReferenceInTheEmulator) {
 // Operators in shared memory and in global memory, parts in the fields' place and apart, elements
 // beyond the last one.
 TEST_F(DgStageKernels, SmallTilesOfMatrixUnitsEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11", "form=mma8_whole,operator=shared,elements_per_block=8,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11", "form=mma8_whole,operator=shared,elements_per_block=8,copy_width=2,stores=streaming");
     expect_emulated("equation=acoustics_3d order=5 precision=f64 materials=per_element elements=19",
-                    "form=mma8_whole,operator=global,parts=apart,elements_per_block=16,copy_width=1");
+                    "form=mma8_whole,operator=global,parts=apart,elements_per_block=16,nodes_per_thread=4,copy_width=1");
     expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=9",
                     "form=mma8_whole,operator=derivatives,parts=apart,elements_per_block=8,copy_width=2");
 }

@@ -56,7 +56,8 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
             replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     for (int k = 0; k < 4; ++k) {
         const double from_a = __shfl_sync(0xffffffffu, u, g * 4 + k);
-        for (int i = 0; i < 2; ++i) c[i][0] += from_a * __shfl_sync(0xffffffffu, d, (2 * t + i) * 4 + k);
+        first += from_a * __shfl_sync(0xffffffffu, d, 2 * t * 4 + k);
+        second += from_a * __shfl_sync(0xffffffffu, d, (2 * t + 1) * 4 + k);
     }
 )");
             replace_body(source.text, "real negated(", "    return -d;\n");
