@@ -44,8 +44,9 @@ function(hone_read_source file words spaces names)
             list(APPEND open ${CMAKE_MATCH_1})
             list(JOIN open "::" around)
             list(APPEND opened ${around})
-        elseif(line MATCHES "^int main *\\(")
-            list(APPEND found "|main")
+        elseif(line MATCHES "^(int|Program) (main|program) *\\(")
+            # Each program has one.
+            list(APPEND found "|${CMAKE_MATCH_2}")
         elseif(line MATCHES "^using namespace ")
             # All names of a namespace: by a word that every file has, no file follows.
             list(APPEND found "|namespace")
@@ -159,14 +160,16 @@ foreach(folder IN ITEMS ${PROJECT_SOURCE_DIR} ${folders})
     endforeach()
 endforeach()
 
-# Sources that are only read need no target: all go into groups of one, which has what each is compiled with. What stands on other libraries comes first, for
-# its headers have names that the sources of those may have, too.
+# Sources that are only read need no target: all go into groups of one, which has what each is compiled with. What stands on others comes before them, for its
+# headers have names that their sources may have, too.
 option(HONE_READ "Groups for a program that reads the sources of all targets, as clang-tidy does: those of the target hone_read, which is not built" OFF)
 set(HONE_READ_ONLY "" CACHE STRING "Of these the sources that are read, by their paths in the source folder; empty: all")
 if(HONE_READ)
     list(REVERSE libraries)
+    list(REMOVE_ITEM libraries hone_families)
+    list(INSERT libraries -1 hone_families)  # generator is the last
     set(read "")
-    foreach(target IN LISTS libraries programs)
+    foreach(target IN LISTS programs libraries)
         get_target_property(sources ${target} SOURCES)
         foreach(source IN LISTS sources)
             cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -36,19 +36,49 @@ inline Family turns_on_host(const Family& family) {
 /// what they wait for. Blocks are held up at random before they publish what they finished.
 inline KernelSource blocks_at_once(const KernelSource& emulated) {
     KernelSource source = emulated;
-    source.text = "#include <sched.h>\n#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n" + source.text;
+    source.text =
+        "#include <sched.h>\n#include <signal.h>\n#include <sys/prctl.h>\n#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+        "static pid_t block_processes = 0;  // their group\n" +
+        source.text;
     const std::string_view one_by_one = "        run_block(round++);\n    });\n";
     const std::size_t loop = source.text.find(one_by_one);
     if (loop == std::string::npos) throw Error("cuda_on_host.hpp", "its loop over blocks has changed", "put the processes in again");
+    // A block that is not there would be waited for: without a process for each the launch ends at once, and all blocks with it.
     source.text.replace(loop, one_by_one.size(), R"(        const unsigned own = round++;
-        if (fork() != 0) return;
+        const pid_t process = fork();
+        if (process < 0) stop("there is no process for a block");
+        setpgid(process, block_processes);
+        if (process > 0 && block_processes == 0) block_processes = process;
+        if (process > 0) return;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         const rlimit seconds{60, 60};
         setrlimit(RLIMIT_CPU, &seconds);
         run_block(own);
         _exit(0);
     });
-    for (int status = 0; ::wait(&status) > 0;)
+    for (int status = 0; waitpid(-block_processes, &status, 0) > 0;)
         if (status != 0) stop("a block that runs beside others failed, or waits for ever");
+    block_processes = 0;
+)");
+    // Shared arrays of templates would be one with those of the kernels that were loaded before, which may have had fewer stages (STB_GNU_UNIQUE).
+    const std::string_view shared_by_kernels = "#define __device__\n";
+    source.text.replace(source.text.find(shared_by_kernels), shared_by_kernels.size(),
+                        "#define __device__ __attribute__((visibility(\"hidden\")))\n");
+    // Some lanes of a warp wait for a row or a copy by themselves, while others wait for the whole warp already: those go on, whichever comes first.
+    replace_body(source.text, "bool release_warp(", R"(    bool released = false;
+    for (const Fiber* first = lanes; first != lanes + count; ++first) {
+        if (first->state != State::at_warp_barrier) continue;
+        const unsigned mask = first->mask;
+        bool arrived = true;
+        for (const Fiber* fiber = lanes; fiber != lanes + count; ++fiber)
+            if (mask >> fiber->lane & 1)
+                arrived &= fiber->state == State::finished || (fiber->state == State::at_warp_barrier && fiber->mask == mask);
+        if (!arrived) continue;
+        for (Fiber* fiber = lanes; fiber != lanes + count; ++fiber)
+            if ((mask >> fiber->lane & 1) && fiber->state != State::finished) fiber->state = State::runnable;
+        released = true;
+    }
+    return released;
 )");
     replace_body(source.text, "int take_ticket(", "    return __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);\n");
     replace_body(source.text, "void publish(", R"(    static unsigned state = getpid();
@@ -70,7 +100,8 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
     // Turns are no time on a machine that is busy with others: a block may take a minute of a
     // processor instead.
     const std::string_view turns = "turn > 100000)", never = "false)";
-    for (std::size_t at = 0; (at = source.text.find(turns, at)) != std::string::npos; at += never.size()) source.text.replace(at, turns.size(), never);
+    for (std::size_t at = 0; (at = source.text.find(turns, at)) != std::string::npos; at += never.size())
+        source.text.replace(at, turns.size(), never);
     return source;
 }
 
