@@ -29,7 +29,7 @@ TB/s) reached. Made by `benchmarks/bars.py` from `bars.csv` and the records that
 comes from a record says so by its date; `hone show` prints the configuration. The others are
 measured as the file says that is named. Percentages are of the row's ceiling, memory or arithmetic.
 "All at once" is what the same bar has in the run of [all benchmarks]({card}/all-benchmarks.md) on an
-{CARD}, {day}; `*` marks a ratio with a kernel that was not tuned for its problem.
+{CARD}, {day}; `*` marks a ratio with a kernel not tuned for its problem, which meets no bar.
 """
 
 

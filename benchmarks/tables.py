@@ -110,7 +110,7 @@ TABLES = [
         ["corner_force"],
         [
             ("best form, % of ceiling", "%ceiling"),
-            *((form, f"{form}_%ceiling") for form in ("streamed", "layered", "whole", "force", "separate", "on_the_fly", "paper")),
+            *((form, f"{form}_%ceiling") for form in ("streamed", "teams", "layered", "whole", "force", "separate", "on_the_fly", "paper")),
             ("paper's kernels, ratio", "paper/ours"),
         ],
         "paper/ours",

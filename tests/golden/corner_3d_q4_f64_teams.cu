@@ -1,6 +1,6 @@
 // corner_force: products, Q4-Q3 in 3D, f64
 // hone emit corner_force result=products dimension=3 order=4 precision=f64 zones=10000 --target cuda --config
-//     form=teams,layers=8,teams=4,team_layers=1,point_data=async,unrolled_points=1,min_blocks=1,fetch_ahead=0
+//     form=teams,layers=8,teams=4,team_layers=1,point_data=async,min_blocks=1,fetch_ahead=0
 // The same text serves any number of zones.
 // per zone: 616832 operations sum-factorised, 54000 bytes (compulsory); this form executes 616832 operations
 using real = double;
@@ -22,7 +22,7 @@ constexpr int half_field = 25, energies_of_half = 450, half_layer = 466, node_pi
 constexpr int w_of_row = 108, energies_of_row = 162, row_words = 166, team_words = 1328, table_words = 56;
 constexpr int node_teams = 5, rounds_of_nodes = 2;  // of threads, one for each node of a layer
 constexpr real epsilon = 2.220446049250313e-16;
-constexpr int energies_unrolled = 8, unrolled_points = 1;  // layers; of a thread
+constexpr int layers_unrolled = 8;
 
 // What a thread computes with: a number of the block's zone.
 using value = real;

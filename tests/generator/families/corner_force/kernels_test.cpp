@@ -234,6 +234,8 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},
         {"dimension=2 order=3", "form=streamed,passes=8"},
         {"dimension=2 order=4", "form=streamed,passes=8,w_in=shared"},
+        {"dimension=3 order=4", "form=teams,layers=8,teams=4,team_layers=1,point_data=async"},
+        {"dimension=3 order=8", "form=teams,layers=4,teams=2,team_layers=1,point_data=async"},
     };
     constexpr int few_bytes = 160;
     for (const int architecture : {80, 90, 100}) {
