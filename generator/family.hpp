@@ -40,9 +40,9 @@ struct Family {
     std::string example;  ///< a whole problem as on the command line
     std::vector<ProblemParameter> parameters;
 
-    /// Which of the extents, and what they make together, are sizes of which a result for one serves
-    /// for another, and which decide what is fast. Looks at numbers alone: any that the parameters
-    /// allow. Empty: all extents are sizes.
+    /// Which of the extents, and what they make together, are sizes, of which a result for one
+    /// serves for another, and which decide what is fast. Looks at numbers alone: any that the
+    /// parameters allow. Empty: all extents are sizes.
     std::function<Scale(const Problem&)> scale;
 
     std::string range_unit;  ///< what `first` and `last` count: "planes", "elements"

@@ -45,10 +45,10 @@ struct ScaleDistance {
     /// Both as one number: an octave of a size counts a quarter of one of a proportion.
     double total() const { return sizes / 4 + proportions; }
     /// Whether what is fast for the one may be taken for the other: sizes within three octaves, as
-    /// a grid and that of half its spacing, proportions within half of one. Beyond, results of other
-    /// kinds say as much. Measured on an H100: rows of 27 entries by configurations that suit rows
-    /// of 63 and 210 had 0.83 and 0.49 of their rate, three acoustic steps of 2048^2 by that of
-    /// 8192^2 0.30, by what other problems suggest 0.61.
+    /// a grid and that of half its spacing, proportions within half of one. Beyond, results of
+    /// other kinds say as much. Measured on an H100: rows of 27 entries by configurations that suit
+    /// rows of 63 and 210 had 0.89 and 0.49 of their rate, three acoustic steps of 2048^2 by that
+    /// of 8192^2 0.30, by what other problems suggest 0.61.
     bool near() const { return sizes <= most_octaves && proportions <= 0.5; }
     static constexpr double most_octaves = 3;
 };

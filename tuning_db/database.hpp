@@ -108,10 +108,10 @@ class Database {
     /// of the family on these devices suggest, else safe. Among equally near sizes one that is not
     /// disturbed goes first, then the first folder, then what loses least time relative to its
     /// ceiling; what was found for another `arithmetic` answers where it is of a better grade, or
-    /// faster. A candidate that is not verified, or that the space at this problem's own extents and
-    /// `limits` rejects, is passed over. So is one whose size is not near (ScaleDistance::near), and
-    /// one that its own safe configuration beats (beaten_by_safe): these have a say in what is
-    /// suggested.
+    /// faster. A candidate that is not verified, or that the space at this problem's own extents
+    /// and `limits` rejects, is passed over. So is one whose size is not near
+    /// (ScaleDistance::near), and one that its own safe configuration beats (beaten_by_safe): these
+    /// have a say in what is suggested.
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
 
     /// The results that a problem on a device can learn from (neighbour_distance), the nearest

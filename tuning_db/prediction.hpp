@@ -21,10 +21,10 @@ struct Neighbour {
 /// The distance of a result from a problem of `family` on a device. Every different word
 /// (precision, equation) and another architecture count 1, 2 those that say what is computed
 /// (kernel, stencil, result), and arithmetic a quarter. A number such as the order counts |log2| of
-/// the ratio, and so does a proportion of the sizes (generator/scale.hpp), a size a quarter of that,
-/// another device of the same architecture a half. Nothing for another family or target, for a step
-/// that two devices share, for a result that is not verified, and beyond a distance of 4, where
-/// little carries over.
+/// the ratio, and so does a proportion of the sizes (generator/scale.hpp), a size a quarter of
+/// that, another device of the same architecture a half. Nothing for another family or target, for
+/// a step that two devices share, for a result that is not verified, and beyond a distance of 4,
+/// where little carries over.
 std::optional<double> neighbour_distance(const Family& family, const Record& record, const Problem& problem, const DeviceFingerprint& device);
 
 /// The nearest neighbours first, equally near ones in the order of a file (`stands_before`).

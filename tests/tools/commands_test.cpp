@@ -328,6 +328,22 @@ TEST(Commands, LookupExplainsAPrediction) {
     EXPECT_TRUE(proposed) << match;
 }
 
+TEST(Commands, LookupSaysWhichSizesItPassedOverAndWhy) {
+    const test::OwnFolders own;
+    const std::string matrix = "csr_spmv kernel=apply precision=f64 rows=1000000 entries=7000000 --as nvidia_h200";
+    EXPECT_THAT(ask(with("lookup", matrix)).out, Not(HasSubstr("not taken")));
+    const Answer answer = ask(with("lookup", matrix + " --explain"));
+    EXPECT_THAT(answer.out, HasSubstr("predicted: nothing tuned fits"));
+    EXPECT_THAT(answer.out, HasSubstr("not taken"));
+    std::string words;  // in one line
+    for (const char c : answer.out)
+        if (c != '\n' && !(c == ' ' && words.ends_with(' ')))
+            words += c;
+        else if (!words.ends_with(' '))
+            words += ' ';
+    EXPECT_THAT(words, HasSubstr("on NVIDIA H200: 26.6 entries a row, not 7"));
+}
+
 TEST(Commands, DoctorSaysWhichFoldersAreReadAndWhichIsWritten) {
     const test::OwnFolders own;
     const Json places = Json::parse(ask({"doctor", "--json"}).out)["database"];
