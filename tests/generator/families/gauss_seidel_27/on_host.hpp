@@ -43,7 +43,8 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
     const std::string_view one_by_one = "        run_block(round++);\n    });\n";
     const std::size_t loop = source.text.find(one_by_one);
     if (loop == std::string::npos) throw Error("cuda_on_host.hpp", "its loop over blocks has changed", "put the processes in again");
-    // A block that is not there would be waited for: without a process for each the launch ends at once, and all blocks with it.
+    // A block that is not there would be waited for: without a process for each the launch ends at
+    // once, and all blocks with it.
     source.text.replace(loop, one_by_one.size(), R"(        const unsigned own = round++;
         const pid_t process = fork();
         if (process < 0) stop("there is no process for a block");
@@ -60,11 +61,13 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
         if (status != 0) stop("a block that runs beside others failed, or waits for ever");
     block_processes = 0;
 )");
-    // Shared arrays of templates would be one with those of the kernels that were loaded before, which may have had fewer stages (STB_GNU_UNIQUE).
+    // Shared arrays of templates would be one with those of the kernels that were loaded before,
+    // which may have had fewer stages (STB_GNU_UNIQUE).
     const std::string_view shared_by_kernels = "#define __device__\n";
     source.text.replace(source.text.find(shared_by_kernels), shared_by_kernels.size(),
                         "#define __device__ __attribute__((visibility(\"hidden\")))\n");
-    // Some lanes of a warp wait for a row or a copy by themselves, while others wait for the whole warp already: those go on, whichever comes first.
+    // Some lanes of a warp wait for a row or a copy by themselves, while others wait for the whole
+    // warp already: those go on, whichever comes first.
     replace_body(source.text, "bool release_warp(", R"(    bool released = false;
     for (const Fiber* first = lanes; first != lanes + count; ++first) {
         if (first->state != State::at_warp_barrier) continue;
