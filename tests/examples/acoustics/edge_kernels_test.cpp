@@ -75,14 +75,14 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
             std::vector<double> amounts{10, 20, 30}, expected = field, expected_heard = heard;
             const bool apart = plan.low == 0;
             const std::size_t cell = (before + 1) * stride + 1;
-            double* const source = apart ? &heard[5] : &field[cell];
+            double* const excited = apart ? &heard[5] : &field[cell];
             (apart ? expected_heard[5] : expected[cell]) += amounts[1];
             const EdgeKernels::Mirrors all = EdgeKernels::mirrors(
                 *backend,
                 {{field.data() + before * stride, plan.cells, stride, across, 1, layers, plane, plan.depth, plan.low, plan.high, plan.on_faces},
                  {rows.data() + before, other.cells, 1, 2, 20, 1, 0, other.depth, other.low, other.high, other.on_faces}},
                 {heard.data(), places.data(), traces.data(), 7}, apart);
-            launch(0, source, static_cast<const long long*>(all.plans.data()), amounts.data(), all.items, {1});
+            launch(0, excited, static_cast<const long long*>(all.plans.data()), amounts.data(), all.items, {1});
             for (std::size_t n = 0; n < traces.size(); ++n)
                 EXPECT_EQ(traces[n], n < 7 || n >= 14 ? -1 : heard[static_cast<std::size_t>(places[n - 7])]) << n;
             EXPECT_EQ(heard, expected_heard) << to_string(target);
