@@ -111,11 +111,11 @@ TEST_F(WaveSolverTest, ArithmeticIsAPartOfTheProblems) {
 // Waves that meet an absorbing boundary head on are gone.
 TEST_F(WaveSolverTest, ThreeKernelsAreTakenWhereTheRecordsKnowThatTheyAreFaster) {
     const Discretisation of("maxwell_3d", 2, kuhn_box(Box{{1, 1, 1}}));
-    // Nanoseconds per element.
+    // Nanoseconds per element, of twenty where the mesh has six.
     const auto fastest = [&](const std::map<std::string, double>& known) {
         Database database(built_in_families());
         for (const StageForm form : {StageForm::fused, StageForm::kernels})
-            for (const Problem& problem : stage_problems(of, Precision::f32, form, "strict", 1000)) {
+            for (const Problem& problem : stage_problems(of, Precision::f32, form, "strict", 20)) {
                 const auto cost = known.find(std::string(problem.family()));
                 if (cost == known.end()) continue;
                 const Family& family = built_in_families().of(problem);
