@@ -148,8 +148,7 @@ TEST(SlowHone, TunesShowsAndLooksUp) {
                 HasSubstr("gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=18 nz=16"));
 
     EXPECT_EQ(Json::parse(HoneRun(with({"lookup", "--device", "cpu", "--json"}, problem)).out)["matches"][0]["grade"], "exact");
-    const HoneRun nearest(
-        {"lookup", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=40", "ny=36", "nz=30", "--device", "cpu", "--json"});
+    const HoneRun nearest({"lookup", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=40", "ny=36", "nz=30", "--device", "cpu", "--json"});
     EXPECT_EQ(nearest.code, 0);
     EXPECT_EQ(Json::parse(nearest.out)["matches"][0]["grade"], "nearest_size");
     EXPECT_EQ(HoneRun({"db", "validate", (own.folder.path() / "db").string()}).code, 0);
