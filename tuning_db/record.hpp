@@ -167,8 +167,8 @@ bool is_older_version(const std::string& a, const std::string& b);
 /// Time of the safe configuration over time of the winner; 0 when it was not measured.
 double gain(const Record& record);
 
-/// Whether the safe configuration was faster beyond the noise, measured in the same run: the rules
-/// that choose it have got better since the search.
+/// Whether the safe configuration was faster beyond the noise, measured in the same run on a GPU:
+/// the rules that choose it have got better since the search.
 bool beaten_by_safe(const Record& record);
 
 /// Energy of a step of the safe configuration over the winner's: its greenup over the untuned

@@ -180,6 +180,10 @@ TEST(Database, WhatItsSafeConfigurationBeatsAnswersForNothing) {
     Database noisy(two_families());
     noisy.add(beaten);
     EXPECT_EQ(ask(noisy, "volume order=5 elements=1000").grade, Grade::exact);
+    beaten.safe_seconds = 0.9e-3;
+    EXPECT_TRUE(beaten_by_safe(beaten));
+    beaten.device.target = Target::cpu;
+    EXPECT_FALSE(beaten_by_safe(beaten)) << "other programs slow a processor down by more";
 }
 
 TEST(Database, AmongEquallyNearSizesTheOneNearerToItsCeilingGoesFirst) {
