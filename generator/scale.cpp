@@ -34,6 +34,16 @@ Measure aligned(const std::string& of, std::int64_t words, Precision precision) 
     return {"bytes that " + of + " are aligned by", static_cast<double>(std::gcd(words * bytes_per_word(precision), widest))};
 }
 
+Scale scale_of_grid(const Problem& problem) {
+    return {sizes_of(problem, {"nx", "ny", "nz"}), {aligned("rows", problem.integer("pitch"), problem.precision())}};
+}
+
+Scale scale_of_batch(const Problem& problem, const std::vector<std::string>& operands) {
+    Scale scale{sizes_of(problem, {"batch"}), {}};
+    for (const std::string& of : operands) scale.proportions.push_back(aligned("gaps of " + of, problem.integer("gap_" + of), problem.precision()));
+    return scale;
+}
+
 ScaleDistance scale_distance(const Scale& known, const Scale& asked) {
     if (known.sizes.size() != asked.sizes.size() || known.proportions.size() != asked.proportions.size())
         throw Error("sizes of problems", "they are of different kinds", "compare sizes of one kind of problem only");

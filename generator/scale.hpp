@@ -35,6 +35,11 @@ std::vector<Measure> sizes_of(const Problem& problem, const std::vector<std::str
 /// bytes, at most the 16 of the widest load. 0 words are as aligned as can be.
 Measure aligned(const std::string& of, std::int64_t words, Precision precision);
 
+/// Of a kernel on a grid of nx x ny x nz cells, whose rows lie `pitch` words apart.
+Scale scale_of_grid(const Problem& problem);
+/// Of `batch` products of matrices and vectors of these names, which lie gap_<name> words apart.
+Scale scale_of_batch(const Problem& problem, const std::vector<std::string>& operands);
+
 /// How far two problems of one class are from each other, in octaves: |log2| of the ratios of their
 /// measures, summed up. 512 x 512 x 8 is not near 128 x 128 x 128.
 struct ScaleDistance {

@@ -311,9 +311,7 @@ Family acoustics_staggered() {
         extent("ny", "cells along y", ""),
         extent("nz", "cells along z, in 3D", "1"),
         {"pitch", "words from one row to the next; 0: the least odd number of 128-byte lines", {}, 0, 2 * largest_extent, true, "0"}};
-    family.scale = [](const Problem& problem) {
-        return Scale{sizes_of(problem, {"nx", "ny", "nz"}), {aligned("rows", problem.integer("pitch"), problem.precision())}};
-    };
+    family.scale = scale_of_grid;
     family.range_unit = "rows or planes";
     family.range = [](const Problem& problem) { return Grid(problem).layers(); };
     family.partition = partition;

@@ -157,12 +157,7 @@ Family batched_gemm() {
                          gemm::gap("gap_a", "A"),
                          gemm::gap("gap_b", "B"),
                          gemm::gap("gap_c", "C")};
-    family.scale = [](const Problem& problem) {
-        const auto gaps = [&](const char* of) {
-            return aligned(std::string("gaps of ") + of, problem.integer(std::string("gap_") + of), problem.precision());
-        };
-        return Scale{sizes_of(problem, {"batch"}), {gaps("a"), gaps("b"), gaps("c")}};
-    };
+    family.scale = [](const Problem& problem) { return scale_of_batch(problem, {"a", "b", "c"}); };
     family.range_unit = "products";
     family.range = [](const Problem& problem) { return problem.integer("batch"); };
     family.partition = [](const Problem&) { return Partition{}; };  // a product depends on its own matrices alone

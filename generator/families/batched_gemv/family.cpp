@@ -103,12 +103,7 @@ Family batched_gemv() {
                          {"gap_a", "words between the end of one A and the start of the next", {}, 0, largest_gap, true, "0"},
                          {"gap_x", "words between the end of one x and the start of the next", {}, 0, largest_gap, true, "0"},
                          {"gap_y", "words between the end of one y and the start of the next", {}, 0, largest_gap, true, "0"}};
-    family.scale = [](const Problem& problem) {
-        const auto gaps = [&](const char* of) {
-            return aligned(std::string("gaps of ") + of, problem.integer(std::string("gap_") + of), problem.precision());
-        };
-        return Scale{sizes_of(problem, {"batch"}), {gaps("a"), gaps("x"), gaps("y")}};
-    };
+    family.scale = [](const Problem& problem) { return scale_of_batch(problem, {"a", "x", "y"}); };
     family.range_unit = "products";
     family.range = [](const Problem& problem) { return problem.integer("batch"); };
     family.partition = [](const Problem&) { return Partition{}; };  // a product depends on its own matrix and vector alone

@@ -18,10 +18,6 @@ using Violation = std::optional<std::string>;
 constexpr int dense_threads = 256;
 constexpr int few_threads = 64;  // of a safe configuration
 
-int pieces(int value, int size) {
-    return (value + size - 1) / size;
-}
-
 // How kernel 7 is laid out.
 struct CornerLayout {
     explicit CornerLayout(const Plan& plan)
@@ -193,6 +189,10 @@ Form pass_form(const Problem& problem, const PassForm& form, const Limits& limit
 
 }  // namespace
 
+int pieces(int value, int size) {
+    return (value + size - 1) / size;
+}
+
 int padded(int words, int step, int banks) {
     return words + ((step - words) % banks + banks) % banks;
 }
@@ -236,11 +236,15 @@ Block cuda_constants(const Plan& plan) {
     return block;
 }
 
+std::vector<Value> divisors(int number) {
+    std::vector<Value> result;
+    for (int i = 1; i <= number; ++i)
+        if (number % i == 0) result.emplace_back(std::int64_t{i});
+    return result;
+}
+
 Tunable layers_at_a_time(const Shape& shape) {
-    std::vector<std::int64_t> counts;
-    for (int count = 1; count <= shape.points_along; ++count)
-        if (shape.points_along % count == 0) counts.push_back(count);
-    return {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(counts), .former_name = "splits"};
+    return {.name = "layers", .help = "of points that a zone works on at a time", .values = divisors(shape.points_along), .former_name = "splits"};
 }
 
 Tunable point_data() {

@@ -25,6 +25,10 @@ bool has_teams(const Shape& shape);
 /// what nodes give to a layer to what it gives back. A thread has two mirrored points.
 Form teams_form(const Problem& problem, const Limits& limits);
 
+/// Pieces of `size` that `value` things are, the last of which may be smaller.
+int pieces(int value, int size);
+/// The numbers that divide `number`, from 1 on.
+std::vector<Value> divisors(int number);
 /// The smallest number from `words` on that is `step` more than a multiple of the banks.
 int padded(int words, int step, int banks);
 /// Tunables of all CUDA forms.

@@ -18,10 +18,6 @@ int even(int words) {
     return words + words % 2;
 }
 
-int pieces(int of, int size) {
-    return (of + size - 1) / size;
-}
-
 // Threads and shared memory of a zone, in words. Rows lie apart by twice an odd number of words:
 // then a warp reads two words of each of its rows at once, from different banks.
 struct TeamsLayout {
@@ -139,13 +135,6 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                           {"entry", signature(plan, pass)}},
                          flags);
     return source;
-}
-
-std::vector<Value> divisors(int number) {
-    std::vector<Value> result;
-    for (int i = 1; i <= number; ++i)
-        if (number % i == 0) result.emplace_back(std::int64_t{i});
-    return result;
 }
 
 }  // namespace

@@ -165,9 +165,7 @@ Family gauss_seidel_27() {
                          extent("ny", "interior points along y"),
                          extent("nz", "interior points along z"),
                          {"pitch", "words from one row to the next; 0: nx + 2, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
-    family.scale = [](const Problem& problem) {
-        return Scale{sizes_of(problem, {"nx", "ny", "nz"}), {aligned("rows", problem.integer("pitch"), problem.precision())}};
-    };
+    family.scale = scale_of_grid;
     family.range_unit = "planes";
     family.range = [](const Problem& problem) { return problem.integer("nz"); };
     family.partition = partition;
