@@ -17,6 +17,7 @@
 #include "runtime/temporary_folder.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
 #include "tests/generator/families/corner_force/on_host.hpp"
+#include "tests/generator/families/corner_force/zones.hpp"
 #include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
 #include "tests/generator/families/gauss_seidel_27/on_host.hpp"
@@ -184,6 +185,7 @@ TEST_P(SlowEmittedKernels, HaveNoStatementThatTheirConfigurationRulesOut) {
     Family family = families.of(problem);
     const Config config = family.space(problem, limits).parse(GetParam().config);
     const std::string text = family.kernel(problem, config, limits).text;
+    if (family.name == "corner_force") family = test::with_zones_of_all_kinds(family);
     if (GetParam().target == Target::cuda) family = test::emulated(on_host(family), limits);
     const test::Coverage coverage = test::coverage_of(family, problems, config, text, folder.path());
     std::string left;

@@ -36,9 +36,10 @@ typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), 
 inline vector multiply_add(vector a, vector b, vector c) {
     #ifdef __AVX512F__
     return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
-    #endif
+    #else
     for (int i = 0; i < lanes; ++i) c[i] = multiply_add(a[i], b[i], c[i]);
     return c;
+    #endif
 }
 
 typedef int numbers __attribute__((vector_size(lanes * sizeof(int))));
@@ -57,19 +58,15 @@ inline void add(const real* values, const int* column_indices, const real* x, in
     // Lanes without an entry have 0 times -0, which changes no sum.
     const vector zero = {}, no_word = -zero;
 #ifdef __AVX512VL__
-    constexpr bool masked = true;
-    if constexpr (masked) {
-        const unsigned mask = whole ? (2u << (lanes - 1)) - 1 : (1u << count) - 1;
-        const vector value = __builtin_ia32_loadupd512_mask(From<real>{values}, vector{}, mask);
-        const numbers column = __builtin_ia32_loaddqusi256_mask(From<int>{column_indices}, numbers{}, mask);
-        for (int c = 0; c < at_once; ++c) {
-            const vector word =
-                __builtin_ia32_gathersiv8df(no_word, x + wide(component + c) * columns, column, mask, sizeof(real));
-            sum[c][number] = multiply_add(value, word, sum[c][number]);
-        }
-        return;
+    const unsigned mask = whole ? (2u << (lanes - 1)) - 1 : (1u << count) - 1;
+    const vector value = __builtin_ia32_loadupd512_mask(From<real>{values}, vector{}, mask);
+    const numbers column = __builtin_ia32_loaddqusi256_mask(From<int>{column_indices}, numbers{}, mask);
+    for (int c = 0; c < at_once; ++c) {
+        const vector word =
+            __builtin_ia32_gathersiv8df(no_word, x + wide(component + c) * columns, column, mask, sizeof(real));
+        sum[c][number] = multiply_add(value, word, sum[c][number]);
     }
-#endif
+#else
     if (!whole && left < lanes) {
         for (int i = 0; i < count; ++i)
             for (int c = 0; c < at_once; ++c)
@@ -86,6 +83,7 @@ inline void add(const real* values, const int* column_indices, const real* x, in
         if (!whole) word = places < real(count) ? word : no_word;
         sum[c][number] = multiply_add(value, word, sum[c][number]);
     }
+#endif
 }
 
 // A vector's lanes, joined `half` apart, then half as far, and so on.

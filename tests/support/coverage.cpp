@@ -27,10 +27,13 @@ namespace {
 
 using Position = std::pair<int, int>;  // line, column
 
-// A stretch of source with a count of its own, as clang's coverage mapping has it.
+enum class Run { nowhere, never, executed };
+
+// A stretch of source with a count of its own, as clang's coverage mapping has it, or one that the
+// preprocessor leaves out.
 struct Region {
     Position begin, end;
-    bool executed;
+    Run run;
 };
 
 // Runs a program; its output goes to a file, since run_process keeps only so much.
@@ -59,23 +62,24 @@ std::vector<std::vector<Region>> functions_of(const std::filesystem::path& objec
     for (const auto& function : report.at("data").at(0).at("functions")) {
         std::vector<Region> regions;
         for (const auto& region : function.at("regions")) {
-            const bool of_the_file = region.at(5) == 0, of_code = region.at(7) == 0;
-            if (of_the_file && of_code)
-                regions.push_back({{region.at(0), region.at(1)}, {region.at(2), region.at(3)}, region.at(4).get<std::uint64_t>() > 0});
+            enum Kind { code, expansion, left_out };
+            const bool of_the_file = region.at(5) == 0;
+            const int kind = region.at(7);
+            if (!of_the_file || (kind != code && kind != left_out)) continue;
+            const Run run = kind == left_out ? Run::nowhere : region.at(4).get<std::uint64_t>() > 0 ? Run::executed : Run::never;
+            regions.push_back({{region.at(0), region.at(1)}, {region.at(2), region.at(3)}, run});
         }
         functions.push_back(std::move(regions));
     }
     return functions;
 }
 
-enum class Run { nowhere, never, executed };
-
 // By the smallest region around it: that which begins last.
 Run run_of(const std::vector<Region>& function, const Position& at) {
     const Region* innermost = nullptr;
     for (const Region& region : function)
         if (region.begin <= at && at < region.end && (innermost == nullptr || innermost->begin <= region.begin)) innermost = &region;
-    return innermost == nullptr ? Run::nowhere : innermost->executed ? Run::executed : Run::never;
+    return innermost == nullptr ? Run::nowhere : innermost->run;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -174,8 +174,13 @@ KernelSource dots_kernel(const Problem& problem, const Config& config) {
                 {"entry", parameters(shape, Target::cpu)},
                 {"parallel", team_parallel(config)},
                 {"seat", team_seat(config)}};
-    Flags flags{{"scaled", shape.scaled}, {"turned", tile.of.turned}};
-    add_partial_vectors(holes, flags, shape.precision, tile.lanes, tile.of.m % tile.lanes != 0 || shape.k % tile.lanes != 0);
+    const bool rows_left = tile.of.m % tile.lanes != 0, values_left = shape.k % tile.lanes != 0;
+    Flags flags{{"scaled", shape.scaled},
+                {"turned", tile.of.turned},
+                {"values_left", values_left},
+                {"rows_left", rows_left},
+                {"columns_left", tile.of.n % tile.columns_per_tile != 0}};
+    add_partial_vectors(holes, flags, shape.precision, tile.lanes, {.loads = values_left || (shape.scaled && rows_left), .stores = rows_left});
     return source_of(problem, render("batched_gemm/kernel.cpp/dots", holes, flags), executed);
 }
 
@@ -202,9 +207,12 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"turned", !tile.across && of.turned},
                 {"along_m", tile.along_m},
                 {"asks_left", tile.prefetches && !of.side_by_side},
-                {"asks_right", tile.prefetches && (of.turned || !shape.shared_b)}};
+                {"asks_right", tile.prefetches && (of.turned || !shape.shared_b)},
+                {"several_sums", tile.partial_sums > 1},
+                {"values_left", shape.k % tile.partial_sums != 0}};
+    const bool rows_left = of.m % tile.lanes != 0, values_left = shape.k % tile.lanes != 0;
     add_partial_vectors(holes, flags, shape.precision, tile.lanes,
-                        !tile.across && (of.m % tile.lanes != 0 || (tile.packs && shape.k % tile.lanes != 0)));
+                        {.loads = tile.packs ? values_left || (shape.scaled && rows_left) : rows_left, .stores = rows_left});
     return source_of(problem, render("batched_gemm/kernel.cpp", holes, flags), executed);
 }
 

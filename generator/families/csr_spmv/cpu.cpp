@@ -61,12 +61,13 @@ void add_masks(Holes& holes, const Shape& shape, const Config& config) {
 }
 
 // The compilers' own function for a product and a sum of vectors, where there is one.
-Block fused(const Shape& shape, int bytes) {
+void add_fused(Holes& holes, const Shape& shape, int bytes) {
     const char type = shape.precision == Precision::f32 ? 's' : 'd';
     const std::string call = bytes == 64   ? fmt::format("p{}512_mask(a, b, c, -1, 4)", type)  // all lanes, rounded as usual
                              : bytes == 32 ? fmt::format("p{}256(a, b, c)", type)
                                            : fmt::format("p{}(a, b, c)", type);
-    return Block().lines_of(fmt::format("#ifdef {}\nreturn __builtin_ia32_vfmadd{};\n#endif\n", bytes == 64 ? "__AVX512F__" : "__FMA__", call));
+    holes.emplace_back("where_fused", Block().line("#ifdef {}", bytes == 64 ? "__AVX512F__" : "__FMA__"));
+    holes.emplace_back("fused", Block().line("return __builtin_ia32_vfmadd{};", call));
 }
 
 // In pairs of neighbours.
@@ -85,7 +86,6 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"constants", constants(shape, config)},
                 {"multiply_add", multiply_add_function(shape.precision)},
                 {"place", place(shape)},
-                {"fused", fused(shape, static_cast<int>(config.integer("vector_bytes")))},
                 {"team", team(config)},
                 {"parameters", parameters(problem)},
                 {"parallel", team_parallel(config)},
@@ -93,6 +93,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"schedule", Block().line("#pragma omp for schedule({})", schedule)},
                 {"join_pairs", join_pairs()},
                 {"chunks", chunk_count()}};
+    add_fused(holes, shape, static_cast<int>(config.integer("vector_bytes")));
     const bool masks = config.integer("vector_bytes") >= narrowest_gather && numbers_fit(shape);
     if (masks) add_masks(holes, shape, config);
     source.text = render("csr_spmv/kernel.cpp", holes, {{"dotted", shape.dotted}, {"masks", masks}, {"gathers", gathers(config)}});

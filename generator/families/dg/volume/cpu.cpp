@@ -134,7 +134,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"parallel", team_parallel(config)},
                 {"seat", team_seat(config)}};
     Flags flags;
-    add_partial_vectors(holes, flags, shape.precision, tile.lanes, shape.nodes % tile.lanes != 0);
+    const bool partial = shape.nodes % tile.lanes != 0;
+    add_partial_vectors(holes, flags, shape.precision, tile.lanes, {.loads = partial, .stores = partial});
     KernelSource source = make_source(problem, Target::cpu, render("dg/volume/kernel.cpp", holes, flags), executed);
     source.tables.push_back(table(shape, tile));
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
