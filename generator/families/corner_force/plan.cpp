@@ -7,6 +7,11 @@ namespace {
 
 using Kind = Pass::Kind;
 
+// Forms whose only launch does all that is wanted, so that the stress stays in it.
+bool in_one_launch(const std::string& form) {
+    return form == "whole" || form == "layered" || form == "streamed" || form == "teams";
+}
+
 // F from the stress, and what is wanted of it.
 void add_dense_passes(const Shape& shape, bool paper, std::vector<Pass>& passes) {
     if (paper) passes.push_back({.kind = Kind::columns, .entry = "corner_force_columns"});
@@ -24,12 +29,8 @@ std::vector<Pass> passes_of(const Shape& shape, const std::string& form, bool st
     } else if (shape.physics() && stored) {
         passes.push_back(gradients);
     }
-    if (form == "layered" || form == "streamed" || form == "teams") {
+    if (in_one_launch(form)) {
         passes.push_back({.entry = "corner_force_" + form, .points = shape.physics(), .momentum = shape.physics(), .work = shape.works()});
-        return passes;
-    }
-    if (form == "whole") {
-        passes.push_back({.entry = "corner_force_whole", .points = true, .momentum = true, .work = true});
         return passes;
     }
     if (form == "factorised") {
@@ -69,8 +70,7 @@ bool Plan::makes_corner() const {
 }
 
 bool Plan::stress_in_memory() const {
-    const std::string& form = config.word("form");
-    return shape.keeps_stress() || !shape.physics() || (form != "whole" && form != "layered" && form != "streamed" && form != "teams");
+    return shape.keeps_stress() || !shape.physics() || !in_one_launch(config.word("form"));
 }
 
 int slab_energies(const Shape& shape) {

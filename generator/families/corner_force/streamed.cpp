@@ -65,7 +65,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"w_in_shared", plan.config.has("w_in", "shared")},
                 {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
-    source.text = render("corner_force/layered.cu/streamed",
+    source.text = render("corner_force/streamed.cu",
                          {{"banner", banner(plan, source.executed_operations)},
                           {"constants", numeric_constants(plan).append(Block().lines_of(constants))},
                           {"tables", axis_parts(shape, Target::cuda)},

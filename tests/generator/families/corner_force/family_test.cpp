@@ -234,7 +234,7 @@ TEST_F(Decompositions, OfThePlainLoopsFindWhatMatricesWereMadeFrom) {
 // Those of form=layered, which is CUDA's alone: in the emulator.
 constexpr std::string_view projectors = R"(//@ constants
 using value = real;
-//@ use corner_force/layered.cu/scalars
+//@ use corner_force/parts.cu/scalars
 //@ use corner_force/layered_physics.cu
 extern "C" __global__ void decompose(const real* __restrict__ symmetric, const real* __restrict__ any, real* __restrict__ answers, int first, int last) {
     const long long zone = first + blockIdx.x;
