@@ -508,7 +508,8 @@ TEST(Database, TenThousandRecordsAreSearchedThroughTheirIndex) {
     for (int i = 0; i < 20; ++i) {
         const Problem asked =
             problem("volume order=" + std::to_string(1 + random.below(10)) + " elements=" + std::to_string(20 + random.below(199980)));
-        const auto octaves = [&](const Problem& known) { return std::abs(std::log2(known.integer("elements") * 1.0 / asked.integer("elements"))); };
+        const auto elements = [](const Problem& of) { return std::log2(static_cast<double>(of.integer("elements"))); };
+        const auto octaves = [&](const Problem& known) { return std::abs(elements(known) - elements(asked)); };
         double nearest = std::numeric_limits<double>::infinity();
         for (const auto& record : database.records())
             if (record.problem.class_key() == asked.class_key()) nearest = std::min(nearest, octaves(record.problem));
