@@ -29,13 +29,18 @@ program waves
     character(160)          :: problem
     integer                 :: cells = 200, steps = 100, seconds_of_tuning = 0, i, x0, y0, step
     integer(int64)          :: began, ended, ticks
+    integer(c_int)          :: status
     real(c_double)          :: seconds, error, allowed
 
     call read_options()
     if (len(database) > 0) then
-        call session%open(device, database)
+        call session%open(device, database, status)
     else
-        call session%open(device)
+        call session%open(device, status=status)
+    end if
+    if (status /= HONE_OK) then
+        write (error_unit, '(2a)') 'waves_fortran: ', hone_last_error()
+        stop 2, quiet=.true.
     end if
     write (problem, '(a, i0, a, i0)') 'acoustics_staggered kernel=step dimension=2 order=4 media=scalar precision=f64 nx=', cells, &
         ' ny=', cells
@@ -92,7 +97,7 @@ program waves
     call there%close()
     call and_back%close()
     call session%close()
-    if (.not. error <= allowed) error stop 1
+    if (.not. error <= allowed) stop 1, quiet=.true.
 
 contains
 

@@ -1,5 +1,5 @@
 !> What a Fortran program is told of arrays that a kernel cannot take: of another type, too small, on another device, freed, not contiguous (which ends
-!> the program: "errors parts"), and of sessions and kernels that are closed.
+!> the program: "errors parts"), of sessions and kernels that are closed, and of a device that is not there ("errors device").
 program errors
     use, intrinsic :: iso_c_binding
     use hone
@@ -17,6 +17,7 @@ program errors
     logical             :: failed = .false.
 
     call get_command_argument(1, word)
+    if (word == 'device') call session%open('no_such_device')
     call session%open('cpu')
     kernel = session%kernel('gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=9 nz=11')
     argument = kernel%argument(1)
@@ -55,7 +56,7 @@ program errors
     call session%close()
     call session%synchronise(status=status)
     call expect('a session that is closed', HONE_BAD_HANDLE, 'session is closed', 'hone_session_open')
-    if (failed) error stop 1
+    if (failed) stop 1, quiet=.true.
 
 contains
 

@@ -143,7 +143,7 @@ contains
         else if (code /= HONE_OK) then
             write (error_unit, '(2a)') 'hone: ', hone_last_error()
             flush (error_unit)
-            error stop 1
+            stop 1, quiet=.true.  ! error stop would print a backtrace below the message
         end if
     end subroutine
 
@@ -179,7 +179,7 @@ contains
         if (contiguous) return
         write (error_unit, '(a)') 'hone_array_of: the array is not contiguous; give a whole array, or copy the part into one'
         flush (error_unit)
-        error stop 1
+        stop 1, quiet=.true.
     end subroutine
 
     !> `device` is 'best', 'cpu', 'cuda' or 'cuda:1'. `database` is a folder of tuned results, which must be there; without it all usual places are read.
