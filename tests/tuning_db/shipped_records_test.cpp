@@ -65,7 +65,7 @@ std::vector<std::string> missing_in(const Record& record) {
     need(!record.versions.hone.empty() && record.versions.source_hash.size() == 64, "version and kernel");
     const bool processor = record.device.target == Target::cpu;  // which has no driver, and often a host that hides its clocks
     need((processor || !record.device.driver.empty()) && !record.device.compiler.empty(), "driver and compiler");
-    need(!record.strategy.empty() && record.evaluations > 0, "search");
+    need(!record.strategy.empty() && record.evaluations > 1, "search");
     need(!record.date.empty(), "date");
     // Of a step that several devices share neither clocks of one nor the ceiling of one tells much:
     // they are not taken.
