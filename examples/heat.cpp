@@ -57,9 +57,7 @@ void tune(const hone::Families& families, const hone::Problem& problem, const ho
     if (!result.record) throw hone::Error("tuning " + problem.key(), result.why_none, "look at the journal in " + folder.string());
     fmt::print("tuned: {} candidates, the safe one takes {}, the best {} a step\n", result.progress.evaluations,
                hone::text::duration(result.progress.safe->step.median), hone::text::duration(result.record->step.median));
-    hone::Database found(families);
-    found.add(*result.record);
-    found.merge_into(folder);
+    if (const std::string why_not = hone::keep_result(result, families, folder); !why_not.empty()) fmt::print("not kept: {}\n", why_not);
 }
 
 /// sin(pi x) sin(pi y) sin(pi z) at the points, 0 on the boundary. The scheme multiplies it by 1 -

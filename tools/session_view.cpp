@@ -136,7 +136,7 @@ TuningProgress progress_of(const JournalText& journal) {
     double least = std::numeric_limits<double>::infinity();
     for (const JournalEntry& entry : journal.entries) {
         progress.elapsed = std::max(progress.elapsed, entry.elapsed);
-        if (entry.kind == JournalEntry::Kind::finish || entry.finalist) progress.finals = true;
+        if (entry.kind != JournalEntry::Kind::done) progress.finals = entry.kind == JournalEntry::Kind::finish || entry.finalist;
         if (entry.kind != JournalEntry::Kind::evaluation || entry.finalist || entry.again || !seen.insert(entry.config).second) continue;
         ++progress.evaluations;
         ++progress.counts[entry.outcome.status];

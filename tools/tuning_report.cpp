@@ -58,6 +58,14 @@ double first_candidate_seconds(const TunedProblem& tuned) {
 
 }  // namespace
 
+bool succeeded(const std::vector<TunedProblem>& problems, int evaluations) {
+    return std::all_of(problems.begin(), problems.end(), [&](const TunedProblem& tuned) {
+        const TuningResult& result = tuned.result;
+        if (!result.record) return false;
+        return result.why_not_kept.empty() ? tuned.not_stored.empty() : result.progress.compared || evaluations == 1;
+    });
+}
+
 std::string budget_remark(const TuningResult& result) {
     const TuningProfile& profile = result.profile;
     const double other = profile.setup + profile.reference + profile.ceilings;

@@ -21,6 +21,10 @@ struct TunedProblem {
 /// without a result.
 std::string tuning_summary(const std::vector<TunedProblem>& problems);
 
+/// Whether every problem came to what was asked for: a record that is stored, or that a search of
+/// other candidates, or a single evaluation that was asked for, left as not worth storing.
+bool succeeded(const std::vector<TunedProblem>& problems, int evaluations);
+
 /// What a run that searched for less than half of its time did else, and what to do about it;
 /// empty: it searched for longer, or to the space's end.
 std::string budget_remark(const TuningResult& result);

@@ -163,13 +163,13 @@ double TuningSession::share_of_budget(int number) const {
 
 void TuningSession::keep(TunedProblem& tuned) {
     try {
-        Database database(families_);
-        database.add(*tuned.result.record);
-        database.merge_into(settings_.folder);
+        tuned.not_stored = keep_result(tuned.result, families_, settings_.folder);
+        if (!tuned.result.progress.compared && !tuned.result.interrupted && settings_.evaluations != 1)
+            tuned.not_stored += "; with a longer budget --resume goes on";
     } catch (const Error& error) {
         tuned.not_stored = error.what();
-        console_.message("  not stored: {}\n", tuned.not_stored);
     }
+    if (!tuned.not_stored.empty()) console_.message("  not stored: {}\n", tuned.not_stored);
 }
 
 std::vector<Config> TuningSession::prior(const Problem& problem) {

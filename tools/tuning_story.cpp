@@ -145,7 +145,7 @@ TuningStory story_of(const JournalText& journal) {
     std::set<std::string> seen;
     for (const JournalEntry& entry : journal.entries) {
         story.elapsed = std::max(story.elapsed, entry.elapsed);
-        story.complete = story.complete || entry.kind == JournalEntry::Kind::done;
+        story.complete = entry.kind == JournalEntry::Kind::done;
         if (entry.kind != JournalEntry::Kind::evaluation) continue;
         story.compile_seconds += entry.outcome.compile_seconds;
         story.verify_seconds += entry.outcome.verify_seconds;

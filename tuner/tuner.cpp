@@ -305,6 +305,12 @@ int Tuner::evaluations() const {
     return static_cast<int>(state_->entries.size());
 }
 
+bool Tuner::compared() const {
+    const std::vector<Entry>& entries = state_->entries;
+    const auto measured = [&](const Entry& entry) { return state_->may_win(entry.search); };
+    return std::ssize(entries) >= members() || (!entries.empty() && std::any_of(entries.begin() + 1, entries.end(), measured));
+}
+
 std::optional<Outlook> Tuner::outlook(double part) const {
     return state_->strategy->outlook(part);
 }

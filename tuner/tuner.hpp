@@ -130,6 +130,9 @@ class Tuner {
     std::optional<Outcome> safe() const;
     /// Candidates reported; what is measured again is not counted.
     int evaluations() const;
+    /// Whether there is a choice: a candidate beside the safe configuration was measured, or all
+    /// members were tried.
+    bool compared() const;
     /// The strategy's estimate of what is still to gain, see Strategy::outlook. Candidates whose
     /// costs are pending count as known, so a small chance means something once as many reports as
     /// the window holds have said so one after another.

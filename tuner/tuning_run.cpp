@@ -18,6 +18,7 @@
 #include "tuner/listed_space.hpp"
 #include "tuner/prior.hpp"
 #include "tuner/restriction.hpp"
+#include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1 {
@@ -74,17 +75,19 @@ class Run {
         while (!tuner_.done() && !interrupted() && !overdue()) step();
         TuningResult result;
         result.interrupted = !tuner_.done() && interrupted();
-        if (tuner_.done() && !journal_.complete()) append(JournalEntry::Kind::done);
+        if (tuner_.done() && !was_done_) append(JournalEntry::Kind::done);
         evaluator_.abandon();
         update();
         result.progress = progress_;
         result.profile = profile();
         if (before_finals_) result.busy = SystemLoad::busy_beside(device_, *before_finals_, load());
         if (!description_.prior.empty()) result.prior = prior_gain();
-        if (progress_.best)
+        if (progress_.best) {
             result.record = record(*progress_.best, result.busy);
-        else
+            result.why_not_kept = why_not_kept(progress_.best->config);
+        } else {
             result.why_none = why_none();
+        }
         return result;
     }
 
@@ -149,6 +152,7 @@ class Run {
         progress_.elapsed = elapsed();
         progress_.evaluations = tuner_.evaluations();
         progress_.finals = tuner_.finals();
+        progress_.compared = tuner_.compared();
         progress_.best = tuner_.best();
         progress_.safe = tuner_.safe();
     }
@@ -189,15 +193,17 @@ class Run {
         }
     }
 
-    /// Tells the tuner what the journal knows: it goes the way that it went before.
+    /// Tells the tuner what the journal knows: it goes the way that it went before. Finals of the
+    /// safe configuration alone are passed over: the search may go on.
     void replay() {
         for (const JournalEntry& entry : journal_.entries()) {
             before_ = entry.elapsed;
             if (entry.kind == JournalEntry::Kind::done) continue;
             if (entry.kind == JournalEntry::Kind::finish) {
-                finish();
+                if (tuner_.compared()) finish();
                 continue;
             }
+            if (entry.finalist && !tuner_.finals()) continue;
             Asked* const asked = asked_for(entry);
             if (asked == nullptr)
                 throw Error("journal " + file_.string(),
@@ -208,6 +214,7 @@ class Run {
             settle();
             if (!entry.finalist && !entry.again) ++progress_.replayed;
         }
+        was_done_ = tuner_.done() && journal_.complete();
         start_ = now();
     }
 
@@ -409,6 +416,14 @@ class Run {
                            to_string(progress_.safe->status), progress_.safe->reason);
     }
 
+    std::string why_not_kept(const Config& best) const {
+        if (!progress_.compared)
+            return fmt::format("it is the safe configuration, and none of the other {} was measured in this time", tuner_.members() - 1);
+        const auto only = parse_restriction(space_, description_.only);
+        if (only && !only(best)) return "it is the safe configuration, which is as fast as the best of those that were asked for";
+        return "";
+    }
+
     const Family& family_;
     const Problem& problem_;
     const Device& device_;
@@ -432,6 +447,7 @@ class Run {
     bool asked_ceilings_ = false;
     bool begun_ = false;
     bool shortened_ = false;  ///< the finals
+    bool was_done_ = false;   ///< before this process began
     int rounds_ = 0;          ///< evaluations, finals counted
     double before_ = 0;       ///< seconds that the journal tells of
     GainRule rule_;
@@ -443,6 +459,14 @@ class Run {
 TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
                   const TuningHooks& hooks) {
     return Run(family, problem, device, evaluator, options, hooks)();
+}
+
+std::string keep_result(const TuningResult& result, const Families& families, const std::filesystem::path& folder) {
+    if (!result.why_not_kept.empty()) return result.why_not_kept;
+    Database found(families);
+    found.add(*result.record);
+    found.merge_into(folder);
+    return "";
 }
 
 }  // namespace hone::inline v0_1

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/families.hpp"
 #include "generator/family.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
@@ -41,6 +42,7 @@ struct TuningProgress {
     int evaluations = 0;       ///< candidates evaluated
     int replayed = 0;          ///< of these, taken from the journal
     bool finals = false;
+    bool compared = false;         ///< see Tuner
     std::map<Status, int> counts;  ///< candidates by what became of them
     double elapsed = 0;            ///< seconds
     double compile_seconds = 0;    ///< of the compilers, summed over processes
@@ -78,8 +80,12 @@ struct PriorGain {
 /// The result of a run.
 struct TuningResult {
     TuningProgress progress;
-    std::optional<Record> record;    ///< of the best
-    std::string why_none;            ///< why there is no record
+    std::optional<Record> record;  ///< of the best
+    std::string why_none;          ///< why there is no record
+    /// Why the record should not be stored; empty: it should. The safe configuration that was
+    /// compared with no other would hide what is known of neighbours, and where a restriction
+    /// leaves it out it is no result of the search.
+    std::string why_not_kept;
     std::string busy;                ///< what else the machine did during the finals, in words (SystemLoad::busy); empty: nothing worth a word
     std::optional<PriorGain> prior;  ///< when it had promising members
     TuningProfile profile;
@@ -99,12 +105,17 @@ struct TuningHooks {
 ///
 ///     WorkerEvaluator evaluator(...);
 ///     const TuningResult result = tune(family, problem, device, evaluator, {.seconds = 60, .folder = "results"});
-///     if (result.record) database.add(*result.record);
+///     if (result.record) keep_result(result, families, "results");
 ///
-/// With the same seed, options and outcomes the result is the same, whether the run was interrupted
-/// or killed in between or not. Throws Error when the problem cannot be set up, or the journal is
-/// damaged or another run's.
+/// A run whose budget ended before a second candidate was measured goes on when it is resumed with
+/// a longer one; others that came to their end stay as they are. With the same seed, options and outcomes the result is the same, whether the run was
+/// interrupted or killed in between or not. Throws Error when the problem cannot be set up, or the journal is damaged or another run's.
 TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
                   const TuningHooks& hooks = {});
+
+/// Merges the result's record into the database in `folder`, unless there is a reason not to keep
+/// it. Returns that reason: empty when it is stored. Requires a record. Throws as
+/// Database::merge_into does.
+std::string keep_result(const TuningResult& result, const Families& families, const std::filesystem::path& folder);
 
 }  // namespace hone::inline v0_1

@@ -10,7 +10,6 @@
 #include "tuner/tuning_run.hpp"
 #include "tuner/worker/worker_evaluator.hpp"
 #include "tuner/worker/worker_program.hpp"
-#include "tuning_db/database.hpp"
 
 namespace hone::examples {
 
@@ -30,11 +29,9 @@ void tune_first(const Backend& backend, const std::vector<Problem>& problems, co
             tell(fmt::format("{}: no result: {}", problem.key(), result.why_none));
             continue;
         }
-        Database found(families);
-        found.add(*result.record);
-        found.merge_into(folder);
-        tell(fmt::format("{}: {} by {}, {} candidates", problem.key(), text::duration(result.record->step.median), result.record->config.key(),
-                         result.progress.evaluations));
+        const std::string why_not = keep_result(result, families, folder);
+        tell(fmt::format("{}: {} by {}, {} candidates{}", problem.key(), text::duration(result.record->step.median), result.record->config.key(),
+                         result.progress.evaluations, why_not.empty() ? "" : "; not kept: " + why_not));
     }
 }
 

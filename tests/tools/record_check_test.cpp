@@ -154,7 +154,7 @@ TEST(SlowRecordCheck, CommandMeasuresAgainAndFlagsDrift) {
     const test::OwnFolders own;
     const std::string folder = (own.folder.path() / "db").string();
     const test::HoneRun tuned({"tune", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=20", "ny=18", "nz=16", "--device", "cpu",
-                               "--evaluations", "1", "--samples", "6", "--db", folder});
+                               "--evaluations", "2", "--samples", "6", "--db", folder});
     ASSERT_EQ(tuned.code, 0) << tuned.error;
     const test::HoneRun holds({"verify", "--device", "cpu", "--db", folder, "--tolerance", "100000%", "--json"});
     EXPECT_EQ(holds.code, 0) << holds.error;

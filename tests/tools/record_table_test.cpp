@@ -82,6 +82,21 @@ TEST(TuningReport, SaysWhatLeftNoTimeToSearch) {
     EXPECT_EQ(budget_remark(result), "") << "it searched for more than half of its time";
 }
 
+TEST(TuningReport, SucceedsWhereWhatWasAskedForIsThere) {
+    TunedProblem tuned{example().problem, {}, false};
+    EXPECT_FALSE(succeeded({tuned}, 0)) << "there is no record";
+    tuned.result.record = example();
+    EXPECT_TRUE(succeeded({tuned}, 0));
+    tuned.not_stored = "the disk is full";
+    EXPECT_FALSE(succeeded({tuned}, 0));
+    tuned.result.why_not_kept = tuned.not_stored = "it is the safe configuration";
+    EXPECT_FALSE(succeeded({tuned}, 0)) << "nothing was compared";
+    EXPECT_TRUE(succeeded({tuned}, 1)) << "as was asked for";
+    tuned.result.progress.compared = true;
+    EXPECT_TRUE(succeeded({tuned}, 0)) << "a search found that the rest is slower";
+    EXPECT_FALSE(succeeded({tuned, {example().problem, {}, false}}, 0));
+}
+
 TEST(TuningReport, TellsWinnersCostsAndProblemsWithoutResult) {
     TunedProblem won{example().problem, {}, false};
     won.result.record = example();

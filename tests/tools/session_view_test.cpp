@@ -83,6 +83,17 @@ TEST_F(SessionView, TellsOfEveryProblemFromLogAndJournals) {
         EXPECT_THAT(text, HasSubstr(part));
 }
 
+TEST_F(SessionView, ARunThatGoesOnIsInItsFinalsNoMore) {
+    JournalText journal;
+    const JournalEntry candidate{.config = "a=1", .outcome = failure(Status::wrong, "made up")};
+    const std::vector<std::pair<JournalEntry, bool>> steps{
+        {candidate, false}, {{.kind = JournalEntry::Kind::finish}, true}, {{.kind = JournalEntry::Kind::done}, true}, {candidate, false}};
+    for (const auto& [entry, finals] : steps) {
+        journal.entries.push_back(entry);
+        EXPECT_EQ(progress_of(journal).finals, finals) << journal.entries.size();
+    }
+}
+
 TEST_F(SessionView, FitsAnyTerminal) {
     SessionLog log(folder_, plan_);
     write(log);

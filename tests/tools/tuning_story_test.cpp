@@ -96,6 +96,9 @@ TEST(TuningStory, TellsTheFirstEvaluationOfEveryCandidate) {
     EXPECT_EQ(story.evaluations_to(0.1), 5);
     EXPECT_DOUBLE_EQ(story.late_gain(), 0.75);
     EXPECT_FALSE(story.complete);
+    const JournalEntry done{.kind = JournalEntry::Kind::done};
+    EXPECT_TRUE(story_of(journal_of({measured("a=1", 4e-3, 1), done})).complete);
+    EXPECT_FALSE(story_of(journal_of({measured("a=1", 4e-3, 1), done, measured("a=2", 1e-3, 5)})).complete) << "it went on with a longer budget";
 }
 
 TEST(TuningStory, FailuresWithOtherNumbersHaveTheSameReason) {

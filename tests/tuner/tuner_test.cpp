@@ -218,6 +218,25 @@ TEST(Tuner, FinishDropsWhatIsOutstandingAndGoesToTheFinals) {
     EXPECT_EQ(tuner.evaluations(), 2);
 }
 
+TEST(Tuner, HasComparedOnceASecondCandidateIsMeasuredOrNoneIsLeft) {
+    const SearchSpace space = line(4);
+    const auto after = [&](const std::vector<Outcome>& outcomes) {
+        Tuner tuner(space, find_strategy("exhaustive"), 1, {.window = 1});
+        for (const Outcome& outcome : outcomes) tuner.report(*tuner.next(), outcome);
+        return tuner.compared();
+    };
+    EXPECT_FALSE(after({}));
+    EXPECT_FALSE(after({measured(1)}));
+    EXPECT_FALSE(after({measured(1), crashed(), crashed()})) << "what failed says nothing of the safe configuration";
+    EXPECT_TRUE(after({measured(1), crashed(), measured(2)}));
+    EXPECT_TRUE(after({crashed(), measured(2)}));
+    EXPECT_TRUE(after({measured(1), crashed(), crashed(), crashed()})) << "there is no other";
+    const SearchSpace only = line(1);
+    Tuner tuner(only, find_strategy("exhaustive"), 1);
+    tuner.report(*tuner.next(), measured(1));
+    EXPECT_TRUE(tuner.compared());
+}
+
 TEST(Tuner, FinishInTheFinalsLeavesEachFinalistOneRound) {
     const SearchSpace space = line(10);
     Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2, .final_rounds = 3});

@@ -21,6 +21,7 @@
 #include "tuner/journal.hpp"
 #include "tuner/restriction.hpp"
 #include "tuner/worker/child_process.hpp"
+#include "tuning_db/database.hpp"
 
 namespace hone::tuning_run_test {
 namespace {
@@ -270,6 +271,79 @@ TEST_F(TuningRunTest, ABudgetThatIsSpentAtOnceStillGivesTheSafeConfiguration) {
     ASSERT_TRUE(result.record);
     EXPECT_EQ(result.record->config, landscape.space().safe());
     EXPECT_EQ(result.progress.evaluations, 1);
+    EXPECT_FALSE(result.progress.compared);
+}
+
+TEST_F(TuningRunTest, TheSafeConfigurationAloneIsNotKeptAndTheRunGoesOnWithALongerBudget) {
+    const Families families({test::landscape_family(landscape)});
+    const auto records = [&] { return Database::load(folder.path(), families).records().size(); };
+    TuningOptions options;
+    options.tuner.window = 3;
+    options.evaluations = 20;
+    const auto but_for_time = [](const std::string& digest) { return digest.substr(digest.find('\n')); };
+    const std::string expected = but_for_time(undisturbed(options));
+    std::size_t evaluated = 0;
+    // Twice: what is resumed with the same budget is where it was.
+    for (const bool resume : {false, true}) {
+        options.evaluations = 1;
+        SimulatedEvaluator evaluator(landscape);
+        const TuningResult alone = test::simulate(folder.path(), seed, resume, evaluator, options);
+        ASSERT_TRUE(alone.record) << alone.why_none;
+        EXPECT_THAT(alone.why_not_kept, HasSubstr(std::to_string(alone.progress.members - 1))) << "so many others";
+        EXPECT_EQ(keep_result(alone, families, folder.path()), alone.why_not_kept);
+        EXPECT_EQ(records(), 0U);
+        evaluated += evaluator.evaluated.size();
+    }
+    options.evaluations = 20;
+    for (const bool again : {false, true}) {
+        SimulatedEvaluator evaluator(landscape);
+        const TuningResult result = test::simulate(folder.path(), seed, true, evaluator, options);
+        EXPECT_EQ(but_for_time(test::digest(result)), expected) << "seed " << seed;
+        EXPECT_EQ(result.progress.replayed, again ? 20 : 1);
+        EXPECT_EQ(evaluator.evaluated.empty(), again) << "it has come to its end";
+        evaluated += evaluator.evaluated.size();
+        EXPECT_EQ(keep_result(result, families, folder.path()), "");
+        EXPECT_EQ(records(), 1U);
+    }
+    // The header; finish and done of three runs; every evaluation once.
+    EXPECT_EQ(lines(journal()), static_cast<std::int64_t>(evaluated) + 7) << "seed " << seed;
+}
+
+TEST_F(TuningRunTest, WhatARestrictionLeavesOutIsNotKeptAsItsResult) {
+    const SearchSpace& space = landscape.space();
+    const std::int64_t safe = space.index_of(space.safe());
+    const Tunable& first = space.tunables().front();
+    /// Members that are `factor` times as slow as the safe configuration.
+    class Slower : public SimulatedEvaluator {
+      public:
+        Slower(const Landscape& of, std::int64_t safe, double factor) : SimulatedEvaluator(of), safe_(safe), factor_(factor) {}
+        std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
+            auto outcome = SimulatedEvaluator::evaluate({safe_, candidate.config, candidate.finalist, candidate.again}, incumbent, stop);
+            if (!outcome || candidate.index == safe_) return outcome;
+            for (double& seconds : outcome->samples) seconds *= factor_;
+            outcome->step = summarise(outcome->samples);
+            return outcome;
+        }
+
+      private:
+        std::int64_t safe_;
+        double factor_;
+    };
+    TuningOptions options;
+    options.evaluations = 5;
+    options.only = first.name + "=" + to_string(first.values.back());
+    for (const double factor : {2.0, 0.5}) {
+        Slower evaluator(landscape, safe, factor);
+        const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+        ASSERT_TRUE(result.record) << result.why_none;
+        EXPECT_TRUE(result.progress.compared);
+        EXPECT_EQ(result.record->config == space.safe(), factor > 1);
+        EXPECT_THAT(result.why_not_kept, factor > 1 ? HasSubstr("those that were asked for") : HasSubstr(""));
+        EXPECT_EQ(result.why_not_kept.empty(), factor < 1) << result.why_not_kept;
+    }
+    options.only = first.name + "=" + to_string(*space.safe().find(first.name));
+    Slower evaluator(landscape, safe, 2);
+    EXPECT_EQ(test::simulate(folder.path(), seed, false, evaluator, options).why_not_kept, "") << "the safe configuration was asked for, too";
 }
 
 TEST_F(TuningRunTest, FinalsThatTakeLongerThanForeseenAreShortened) {

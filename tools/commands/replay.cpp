@@ -143,9 +143,7 @@ Exit tune(const Settings& settings, const std::vector<Launch>& launches, Console
         console.print("\n{}\ndatabase: {}\n", tuning_summary(tuned), tune.folder.string());
     }
     if (session.interrupted()) return Exit::interrupted;
-    const bool all =
-        std::all_of(tuned.begin(), tuned.end(), [](const TunedProblem& problem) { return problem.result.record && problem.not_stored.empty(); });
-    return all ? Exit::ok : Exit::nothing;
+    return succeeded(tuned, tune.evaluations) ? Exit::ok : Exit::nothing;
 }
 
 Exit run(const Settings& settings, Console& console) {

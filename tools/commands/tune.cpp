@@ -177,9 +177,7 @@ Exit run_tune(const Settings& settings, Console& console) {
                         tune.problems.size());
         return Exit::interrupted;
     }
-    const bool all =
-        std::all_of(tuned.begin(), tuned.end(), [](const TunedProblem& problem) { return problem.result.record && problem.not_stored.empty(); });
-    return all ? Exit::ok : Exit::nothing;
+    return succeeded(tuned, tune.evaluations) ? Exit::ok : Exit::nothing;
 }
 
 std::string strategy_help() {
@@ -208,7 +206,8 @@ Action declare(Options& options) {
     options.text("until", settings->until, "PERCENT",
                  "end a problem's search once the strategy's model gives less than 5 % probability to a further gain of so much: 1%");
     declare_own_database(options, settings->database);
-    options.flag("resume", settings->resume, "go on with a run that was interrupted or killed; no finished evaluation is repeated");
+    options.flag("resume", settings->resume,
+                 "go on with a run that was interrupted or killed, or had time for the safe configuration alone; no finished evaluation is repeated");
     options.text("strategy", settings->request.strategy, "NAME", strategy_help());
     options.text("objective", settings->request.objective, "NAME", objective_help());
     options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, so that the record has it");
@@ -238,7 +237,8 @@ Command tune_command() {
         "over a sampling period of time steps. The safe configuration comes first, so that there is always a result to compare with; the best few "
         "are measured again in turn before one wins. A candidate that hangs, crashes or computes wrong values costs that candidate and nothing "
         "else.\n\n"
-        "Winners are merged into the database as soon as a problem is done. Every evaluation is in a journal (DIR/journals) at once: after Ctrl-C, "
+        "Winners are merged into the database as soon as a problem is done, but not the safe configuration where no other was measured. Every "
+        "evaluation is in a journal (DIR/journals) at once: after Ctrl-C, "
         "kill or a power failure --resume goes on where the run stood. Ctrl-C keeps the best so far and ends with exit code 4; a second Ctrl-C "
         "quits at once.\n\n"
         "From another terminal 'hone watch' sees the same as --watch, whether the run still goes on or not.\n\n"

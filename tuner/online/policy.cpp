@@ -539,6 +539,10 @@ bool OnlinePolicy::settled() const {
     return state_->progress.settled;
 }
 
+bool OnlinePolicy::compared() const {
+    return state_->tuner->compared();
+}
+
 std::optional<Outcome> OnlinePolicy::standing() const {
     const State& state = *state_;
     const auto vetting = state.vettings.find(state.incumbent());

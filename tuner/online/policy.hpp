@@ -160,6 +160,7 @@ class OnlinePolicy {
     std::int64_t incumbent() const;
     double pace() const;  ///< median of the incumbent's latest steps; 0: not known yet
     bool settled() const;
+    bool compared() const;  ///< see Tuner
     /// Of the incumbent, from its latest undisturbed steps; nothing before it was verified by a
     /// worker.
     std::optional<Outcome> standing() const;

@@ -288,11 +288,12 @@ void OnlineSession::supervise(OnlinePolicy& tuning) {
         tell_why_not(broken);
 }
 
-/// The incumbent's record goes into the database, unless it came from there.
+/// The incumbent's record goes into the database, unless it came from there, or is what runs
+/// without tuning and was compared with nothing.
 void OnlineSession::keep(OnlinePolicy& tuning) {
     const std::int64_t index = tuning.incumbent();
     const auto standing = tuning.standing();
-    const bool known = index == tuning.progress().first && first_->match().grade == Grade::exact;
+    const bool known = index == tuning.progress().first && (first_->match().grade == Grade::exact || !tuning.compared());
     if (known || !standing) return;
     kept_ = index;
     vetter_->post([notes = notes_, &families = families_, problem = problem_, device = backend_.device(), config = notes_->space.at(index),

@@ -223,7 +223,8 @@ typedef struct hone_tuning_result {
 
 /* Tunes a problem on the session's device: candidates run in a process of their own (the `hone` program), are verified against the plain loops with
  * random data, and timed. The winner is kept in the session's database, or without one in HONE_DB or this user's folder, and is what
- * hone_session_kernel gives from then on. `options` and `result` may be null. */
+ * hone_session_kernel gives from then on. `options` and `result` may be null. A run that ends before a candidate beside the safe configuration was
+ * measured keeps nothing, and says so as a warning: with a longer time `resume` goes on. */
 hone_status hone_session_tune(hone_session *session, const char *problem, const hone_tuning_options *options, hone_tuning_result *result);
 
 typedef struct hone_online_options {

@@ -91,6 +91,13 @@ TuningResult tune_with(OpenSession& session, const Problem& problem, const hone_
     return tune(family, problem, session.device(), evaluator, options_of(session, problem, wanted), hooks);
 }
 
+void tell(const OpenSession& session, const std::string& text) {
+    if (session.settings().warn)
+        session.settings().warn(text);
+    else
+        fmt::print(stderr, "hone: warning: {}\n", text);
+}
+
 }  // namespace
 }  // namespace hone::inline v0_1::languages
 
@@ -106,10 +113,11 @@ hone_status hone_session_tune(hone_session* session, const char* problem, const 
         const hone::TuningResult found = tune_with(open, parsed, wanted);
         if (!found.record)
             throw Refusal(HONE_NO_RESULT, parsed.key(), "tuning found nothing: " + found.why_none, "give it more time, or see 'hone tune'");
-        hone::Database kept(open.families());
-        kept.add(*found.record);
-        kept.merge_into(hone::own_records(open.settings().database));
-        open.read_results();
+        const std::string why_not = hone::keep_result(found, open.families(), hone::own_records(open.settings().database));
+        if (why_not.empty())
+            open.read_results();
+        else if (wanted.evaluations != 1)  // which asks for the safe configuration alone
+            tell(open, fmt::format("{}: what was found is not kept: {}", parsed.key(), why_not));
         if (result == nullptr) return;
         hone_tuning_result own{};
         own.configuration = open.keep(found.record->config.key());

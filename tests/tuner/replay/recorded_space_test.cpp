@@ -419,10 +419,12 @@ TEST(RecordedSpace, WhatIsWrittenAsAJournalComesBack) {
 }
 
 // A journal of n candidates, as `run` says that they were chosen.
-RecordedSpace journal_of(const RunDescription& run, int n, bool budget_spent = false) {
+RecordedSpace journal_of(const RunDescription& run, int n, bool budget_spent = false, bool began_alone = false) {
     JournalText journal{run, {}};
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
+        if (i == 1 && began_alone) journal.entries.push_back({.kind = JournalEntry::Kind::finish});
         journal.entries.push_back({JournalEntry::Kind::evaluation, 0, i, false, fmt::format("t={}", i), measurement(1e-3 * (1 + i), {})});
+    }
     if (budget_spent) journal.entries.push_back({.kind = JournalEntry::Kind::finish});
     journal.entries.push_back({.kind = JournalEntry::Kind::done});
     return parse_recorded_space(journal_text(journal), "run.jsonl");
@@ -452,6 +454,7 @@ TEST(RecordedSpace, AJournalSaysWhichPartOfItsSpaceItHolds) {
     run.strategy = "exhaustive";
     EXPECT_TRUE(journal_of(run, 4).whole());
     EXPECT_FALSE(journal_of(run, 4, true).whole()) << "the budget was spent before";
+    EXPECT_TRUE(journal_of(run, 4, false, true).whole()) << "an earlier one was spent";
     run.only = "t=1";
     EXPECT_FALSE(journal_of(run, 4).whole());
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -102,10 +103,12 @@ bool is_journal(std::string_view text) {
 RecordedSpace parse_journal_space(std::string_view text, const std::string& file, const std::string& name) {
     JournalText journal = parse_journal(text, file);
     auto& entries = journal.entries;
-    // A run whose budget was spent is done, too, but not with its space.
+    // A run whose budget was spent is done, too, but not with its space, unless it went on.
+    const auto is_candidate = [](const JournalEntry& entry) { return entry.kind == JournalEntry::Kind::evaluation && !entry.finalist; };
+    const auto last = std::find_if(entries.rbegin(), entries.rend(), is_candidate);
     const bool complete = !entries.empty() && entries.back().kind == JournalEntry::Kind::done &&
-                          std::none_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.kind == JournalEntry::Kind::finish; });
-    std::erase_if(entries, [](const JournalEntry& entry) { return entry.kind != JournalEntry::Kind::evaluation || entry.finalist; });
+                          std::none_of(entries.rbegin(), last, [](const auto& entry) { return entry.kind == JournalEntry::Kind::finish; });
+    std::erase_if(entries, std::not_fn(is_candidate));
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
     std::optional<RecordedRows> rows;
     std::set<std::string> seen;

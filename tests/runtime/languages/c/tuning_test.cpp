@@ -116,6 +116,22 @@ TEST_F(SlowCTuning, KeepsTheWinnerAndLooksItUp) {
     hone_bound_close(sweep);
 }
 
+TEST_F(SlowCTuning, TheSafeConfigurationAloneIsNotKept) {
+    const auto told = [&](std::int64_t evaluations) {
+        hone_tuning_options options = options_for(evaluations);
+        options.progress = [](const hone_progress*, void*) { return 1; };
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(hone_session_tune(session_, small_problem, &options, nullptr), HONE_OK) << hone_last_error();
+        hone_kernel_info info{};
+        info.size = sizeof info;
+        EXPECT_EQ(hone_kernel_describe(kernel(small_problem), &info), HONE_OK) << hone_last_error();
+        EXPECT_EQ(info.grade, HONE_UNTUNED);
+        return testing::internal::GetCapturedStderr();
+    };
+    EXPECT_THAT(told(1000), HasSubstr("what was found is not kept"));
+    EXPECT_EQ(told(1), "") << "no more was asked for";
+}
+
 TEST_F(SlowCTuning, EndsWhenTheCallerSaysSo) {
     hone_tuning_options options = options_for(1000);
     options.progress = [](const hone_progress* progress, void*) { return progress->evaluations == 2 ? 1 : 0; };
