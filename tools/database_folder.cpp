@@ -1,5 +1,9 @@
 #include "tools/database_folder.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "generator/error.hpp"
 #include "tuner/replay/formats/journal_space.hpp"
 #include "tuning_db/database_file.hpp"
@@ -10,6 +14,12 @@ namespace hone::tools {
 
 std::filesystem::path database_folder(const std::string& given) {
     return own_records(given);
+}
+
+void make_database_folder(const std::filesystem::path& folder) {
+    make_folders(folder);
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+        throw Error("database " + folder.string(), "it cannot be written: " + system_message(errno), "name a folder of your own with --db");
 }
 
 std::filesystem::path records_folder(const std::filesystem::path& folder) {

@@ -15,6 +15,9 @@ namespace hone::tools {
 /// Where a command writes results: `--db DIR` when it is given, else own_records().
 std::filesystem::path database_folder(const std::string& given);
 
+/// Makes the folder of results where it is absent. Throws Error where it cannot be written.
+void make_database_folder(const std::filesystem::path& folder);
+
 /// Where a command reads them, for people: the folder or file that was given, else all of
 /// record_places().
 std::string database_places(const std::string& given, const std::string& device_file = "");

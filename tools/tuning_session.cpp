@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/power.hpp"
+#include "tools/database_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
@@ -72,6 +73,7 @@ TuningSession::TuningSession(TuneSettings settings, Console& console)
       log_(settings_.folder, plan_of(settings_)),
       watched_(watched_plan(settings_)),
       printer_(console, settings_.watch ? &watched_ : nullptr) {
+    make_database_folder(settings_.folder);
     // Compiling happens in other processes, but whether it can be done is better said now than by
     // each of them.
     open_compiler({settings_.device.limits, settings_.device.fingerprint.architecture, settings_.device.fingerprint.name}, cache_);

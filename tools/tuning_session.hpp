@@ -45,7 +45,8 @@ struct TuneSettings : TuningRequest {
 /// not need goes to the others.
 class TuningSession {
   public:
-    /// Throws MissingError when the device's kernels cannot be compiled here.
+    /// Throws Error when the folder of results cannot be written, MissingError when the device's
+    /// kernels cannot be compiled here.
     TuningSession(TuneSettings settings, Console& console);
 
     /// Returns the results so far when Ctrl-C came. A problem that cannot be set up, or has no time

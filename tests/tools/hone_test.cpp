@@ -377,6 +377,18 @@ TEST(Hone, ADatabaseThatCannotBeReadFailsForEachProblem) {
     EXPECT_THAT(run.out, HasSubstr("broken.json"));
 }
 
+TEST(Hone, AFolderOfResultsThatCannotBeMadeIsAMistake) {
+    const OwnFolders own;
+    const std::filesystem::path file = own.folder.path() / "file";
+    std::ofstream(file) << "no folder";
+    for (const std::filesystem::path& place : {file, file / "db"}) {
+        const HoneRun run(tune({"--db", place.string()}));
+        EXPECT_EQ(run.code, 2) << run.error;
+        EXPECT_THAT(run.error, HasSubstr(file.string() + ": the folder cannot be made"));
+        EXPECT_EQ(run.out, "");
+    }
+}
+
 TEST(Hone, NoEvaluationsAtAllIsAMistake) {
     const OwnFolders own;
     EXPECT_EQ(HoneRun(tune({"--evaluations", "0"})).code, 2);

@@ -103,6 +103,29 @@ TEST(SimulateCommand, ReadsTheSpacesOfAFolderOrOfTheEnvironment) {
     EXPECT_THAT(ask({"simulate", folder.path().string()}).error, HasSubstr("has no measured spaces"));
 }
 
+TEST(SimulateCommand, PassesOverWhatHoldsNothingToSearch) {
+    const test::TemporaryFolder folder;
+    const std::string empty = (folder.path() / "a.jsonl").string(), failed = (folder.path() / "b.jsonl").string();
+    JournalText journal;
+    journal.run.problem = "gauss_seidel_27 stencil=constant";
+    replace_file(empty, journal_text(journal));
+    journal.entries.push_back({JournalEntry::Kind::evaluation, 1, 0, false, "block_x=32", failure(Status::compile_failed, "made up")});
+    replace_file(failed, journal_text(journal));
+    const std::vector<std::string> options{"--strategy", "random", "--repetitions", "2", "--json"};
+    const auto simulated = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "simulate");
+        words.insert(words.end(), options.begin(), options.end());
+        return ask(words);
+    };
+    EXPECT_EQ(simulated({empty}).code, Exit::wrong_input) << "there is no other";
+    EXPECT_EQ(simulated({folder.path().string()}).code, Exit::nothing);
+    std::filesystem::copy_file(small, folder.path() / "c.space.gz");
+    const Answer answer = simulated({folder.path().string()});
+    ASSERT_EQ(answer.code, Exit::ok) << answer.error;
+    EXPECT_EQ(nlohmann::json::parse(answer.out)["spaces"].size(), 1U);
+    EXPECT_THAT(answer.error, testing::AllOf(HasSubstr(empty + " is passed over: "), HasSubstr(failed + " is passed over: ")));
+}
+
 TEST(SimulateCommand, SaysWhereRunsGotStuck) {
     const std::vector<std::string> words{"simulate", larger, "--strategy", "random", "--repetitions", "5", "--evaluations", "30", "--stuck", "20"};
     const Answer answer = ask(words);

@@ -398,6 +398,21 @@ SimulatedSpace load(const std::string& file, Console& console) {
     return {std::move(recorded), std::move(baseline), {}, 0};
 }
 
+// What holds nothing to search is passed over, beside others.
+std::vector<SimulatedSpace> load(const std::vector<std::string>& files, Console& console) {
+    std::vector<SimulatedSpace> spaces;
+    spaces.reserve(files.size());
+    for (const auto& file : files) try {
+            spaces.push_back(load(file, console));
+        } catch (const EmptySpaceError& error) {
+            if (files.size() == 1) throw;
+            console.message("hone: {} is passed over: {}\n", file, error.what());
+        }
+    if (spaces.empty())
+        throw NothingError("simulate", fmt::format("none of {} files has a configuration that could be found", files.size()), "name others");
+    return spaces;
+}
+
 bool run_all(std::vector<SimulatedSpace>& spaces, const std::vector<const StrategyEntry*>& chosen, const SimulationSettings& settings,
              Console& console) {
     const InterruptGuard guard;
@@ -421,9 +436,7 @@ Exit run_simulate(const Settings& settings, Console& console) {
     const std::vector<std::string> files = chosen_files(settings);
     const SimulationSettings simulation = simulation_settings(settings);
     const std::vector<const StrategyEntry*> chosen = chosen_strategies(settings.strategies);
-    std::vector<SimulatedSpace> spaces;
-    spaces.reserve(files.size());
-    for (const auto& file : files) spaces.push_back(load(file, console));
+    std::vector<SimulatedSpace> spaces = load(files, console);
     if (!settings.plot.empty()) simulation_plot({}, settings.plot);  // a wrong ending is said before the work, not after
     if (!run_all(spaces, chosen, simulation, console)) {
         console.message("hone: interrupted; a part of the repetitions says nothing, so nothing is printed\n");

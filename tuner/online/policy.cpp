@@ -424,7 +424,9 @@ std::vector<Candidate> OnlinePolicy::take_wanted() {
     for (Trial& trial : state.trials) {
         if (trial.wanted || trial.stage != Trial::Stage::vetting) continue;
         trial.wanted = true;
-        state.wanted.push_back(trial.candidate);
+        const bool listed =
+            std::any_of(state.wanted.begin(), state.wanted.end(), [&](const Candidate& c) { return c.index == trial.candidate.index; });
+        if (!listed) state.wanted.push_back(trial.candidate);
     }
     return std::exchange(state.wanted, {});
 }

@@ -81,7 +81,7 @@ RecordedSpace::RecordedSpace(RecordedTitle title, std::vector<RecordedParameter>
     std::sort(costs_.begin(), costs_.end());
     valid_ = std::lower_bound(costs_.begin(), costs_.end(), std::numeric_limits<double>::infinity()) - costs_.begin();
     if (valid_ == 0)
-        throw Error(title_.name, fmt::format("none of its {} configurations is valid", members_->size()), "there is nothing to search for");
+        throw EmptySpaceError(title_.name, fmt::format("none of its {} configurations is valid", members_->size()), "there is nothing to search for");
 }
 
 std::size_t RecordedSpace::place_of(std::int64_t index) const {

@@ -9,11 +9,19 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/error.hpp"
 #include "generator/search_space.hpp"
 #include "tuner/outcome.hpp"
 #include "tuner/replay/outcome_columns.hpp"
 
 namespace hone::inline v0_1 {
+
+/// A file of a space holds no configuration that could be found: a search that ended before its
+/// first one, say.
+class EmptySpaceError : public Error {
+  public:
+    using Error::Error;
+};
 
 /// A parameter of a recorded space, with its values as its file wrote them: 16, 0.5, true,
 /// "float4". Another file can say exactly the same.
@@ -66,8 +74,8 @@ struct RecordedTitle {
 /// Strategies see the order of words that read as numbers.
 class RecordedSpace {
   public:
-    /// Throws Error when a configuration stands twice, when none is valid, or when the product of
-    /// all values passes 2^62.
+    /// Throws Error when a configuration stands twice, or when the product of all values passes
+    /// 2^62; EmptySpaceError when none is valid.
     RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, RecordedColumns configurations);
     RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, const std::vector<RecordedConfiguration>& configurations);
 

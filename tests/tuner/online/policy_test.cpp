@@ -385,6 +385,17 @@ TEST(OnlinePolicy, ResumedItTriesNothingTwice) {
     EXPECT_FALSE(third.policy.resume(other, first.events[1].outcome));
 }
 
+TEST(OnlinePolicy, WantsTheIncumbentVettedOnceAlsoWhereItIsTheFirstCandidate) {
+    const Landscape landscape(4, 60);
+    OnlinePolicy policy(landscape.space(), strategies().front(), 1, landscape.space().index_of(landscape.space().safe()));
+    std::set<std::int64_t> distinct;
+    const std::vector<Candidate> wanted = policy.take_wanted();
+    for (const Candidate& candidate : wanted) distinct.insert(candidate.index);
+    EXPECT_GT(wanted.size(), 1U);
+    EXPECT_EQ(distinct.size(), wanted.size());
+    EXPECT_FALSE(policy.compared()) << "nothing is known of it";
+}
+
 TEST(OnlinePolicy, AnIncumbentThatIsWrongHereGivesWayToTheSafeConfiguration) {
     const SearchSpace space({{"n", "", numbers({0, 1, 2})}}, {}, {{"n", std::int64_t{0}}});
     OnlinePolicy policy(space, strategies().front(), 1, 2);

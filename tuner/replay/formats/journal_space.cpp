@@ -120,7 +120,7 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
         if (!(cost > 0)) throw Error(where, "its median step is 0 s", "measure it again");
         rows->add(in_columns(parse_key(entry.config, where), rows->names()), cost, entry.outcome, where);
     }
-    if (!rows) throw Error("journal " + file, "no candidate was evaluated", "leave it out: there is nothing to search");
+    if (!rows) throw EmptySpaceError("journal " + file, "no candidate was evaluated", "leave it out: there is nothing to search");
     std::vector<RecordedParameter> parameters = rows->parameters();
     check_product(parameters, file);
     RecordedColumns configurations = (*std::move(rows)).columns(parameters);

@@ -250,7 +250,7 @@ RecordedColumns read_cache(const Parts& parts, const std::vector<RecordedParamet
         const double cost = outcome.measured() ? entry["time"].number(shortest_time, longest_time) / milli : infinity;
         columns.add(index.of(read_values(entry, entries.name(), parameters, keys), entry.where()), cost, outcome);
     }
-    if (columns.size() == 0) throw Error(fmt::format("{}:{}", file, parts.cache_line), "the cache is empty", "there is nothing to search");
+    if (columns.size() == 0) throw EmptySpaceError(fmt::format("{}:{}", file, parts.cache_line), "the cache is empty", "there is nothing to search");
     return columns;
 }
 

@@ -229,7 +229,7 @@ RecordedSpace parse_t4(std::string_view text, const std::string& file, const std
         const RecordedConfiguration configuration = read_outcome_of(result, parts.time_unit);
         rows->add(written, configuration.cost, configuration.outcome, result.where());
     }
-    if (!rows) throw Error(fmt::format("{}:{}", file, parts.line), "there are no results", "there is nothing to search");
+    if (!rows) throw EmptySpaceError(fmt::format("{}:{}", file, parts.line), "there are no results", "there is nothing to search");
     std::vector<RecordedParameter> parameters = rows->parameters();
     check_product(parameters, file);
     RecordedColumns configurations = (*std::move(rows)).columns(parameters);
