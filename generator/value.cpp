@@ -29,12 +29,31 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
+std::string in_lower_case(std::string_view text) {
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower;
+}
+
+// The one candidate that has the text somewhere: NVIDIA H200 for h200. Empty where several have it.
+std::string only_one_with(std::string_view text, const std::vector<std::string>& candidates) {
+    constexpr std::size_t fewest_letters = 3;
+    if (text.size() < fewest_letters) return "";
+    const std::string part = in_lower_case(text);
+    std::string found;
+    for (const auto& candidate : candidates) {
+        if (in_lower_case(candidate).find(part) == std::string::npos) continue;
+        if (!found.empty()) return "";
+        found = candidate;
+    }
+    return found;
+}
+
 // What other programs call a precision: no number of changed letters leads from double to f64.
 std::string precision_named(std::string_view text) {
     constexpr std::array f32{"single", "float", "real", "float32", "fp32", "real32", "real4", "r4"};
     constexpr std::array f64{"double", "float64", "fp64", "real64", "real8", "r8"};
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string lower = in_lower_case(text);
     if (std::find(f32.begin(), f32.end(), lower) != f32.end()) return "f32";
     if (std::find(f64.begin(), f64.end(), lower) != f64.end()) return "f64";
     return "";
@@ -84,7 +103,7 @@ std::string nearest_word(std::string_view text, const std::vector<std::string>& 
             best = candidate;
         }
     }
-    return best;
+    return best.empty() ? only_one_with(text, candidates) : best;
 }
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates) {

@@ -54,8 +54,8 @@ constexpr ValueType value_type_of(Precision precision) {
     return precision == Precision::f32 ? ValueType::f32 : ValueType::f64;
 }
 
-/// The candidate nearest to `text` by edit distance, or of the same meaning (double: f64), or an
-/// empty string when none is near.
+/// The candidate nearest to `text` by edit distance, or of the same meaning (double: f64), or the
+/// only one that has it as a part (H200: NVIDIA H200); an empty string when there is none.
 std::string nearest_word(std::string_view text, const std::vector<std::string>& candidates);
 
 /// "did you mean gauss_seidel_27? ", or an empty string when no candidate is near: the start of a

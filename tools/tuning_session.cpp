@@ -36,9 +36,9 @@ std::string rate(double per_second, const char* unit) {
 std::string outcome_line(const TuningResult& result) {
     if (!result.record) return "no result: " + result.why_none;
     const double times = gain(*result.record);
-    return fmt::format("{} a step, {} GB/s{}, {} candidates in {}", duration(result.record->step.median),
+    return fmt::format("{} a step, {} GB/s{}, {} candidate{} in {}", duration(result.record->step.median),
                        significant(result.record->gigabytes_per_second()), times > 0 ? fmt::format(", {:.2f}x safe", times) : "",
-                       result.progress.evaluations, duration(result.progress.elapsed));
+                       result.progress.evaluations, result.progress.evaluations == 1 ? "" : "s", duration(result.progress.elapsed));
 }
 
 SessionPlan plan_of(const TuneSettings& settings) {
@@ -115,8 +115,8 @@ bool TuningSession::room_for_ceilings(const Problem& problem) const {
 void TuningSession::measure_ceilings() {
     measured_ceilings_ = true;
     // They come out of the budget; a compiler that hangs must leave some of it.
-    constexpr double least_seconds = 5;
-    const double deadline = settings_.seconds > 0 ? now() + std::max(least_seconds, settings_.seconds / 2) : 0;
+    constexpr double most_of_budget = 0.75;
+    const double deadline = settings_.seconds > 0 ? now() + most_of_budget * settings_.seconds : 0;
     try {
         const auto found = evaluator_->ceilings([&] { return stop_requested("the ceilings") || (deadline > 0 && now() >= deadline); });
         if (!found) {

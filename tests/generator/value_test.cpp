@@ -41,6 +41,14 @@ TEST(Value, TheNearestWordIsFoundAndAFarOneIsNot) {
     EXPECT_EQ(did_you_mean("poisson", families), "");
 }
 
+TEST(Value, TheNearestWordMayBeLongerWhereNoOtherHasIt) {
+    const std::vector<std::string> devices{"AMD EPYC", "NVIDIA H100 80GB HBM3", "NVIDIA H200"};
+    EXPECT_EQ(nearest_word("H200", devices), "NVIDIA H200");
+    EXPECT_EQ(nearest_word("h100", devices), "NVIDIA H100 80GB HBM3");
+    EXPECT_EQ(nearest_word("nvidia", devices), "") << "two have it";
+    EXPECT_EQ(nearest_word("H1", devices), "") << "two letters say little";
+}
+
 TEST(Value, PrecisionsAreKnownByTheirOtherNames) {
     const std::vector<std::string> precisions{"f32", "f64"};
     for (const char* word : {"double", "Double", "fp64", "float64"}) EXPECT_EQ(nearest_word(word, precisions), "f64") << word;

@@ -64,7 +64,10 @@ std::vector<std::pair<std::string, std::string>> folders() {
     std::vector<std::pair<std::string, std::string>> lines;
     for (const Json& place : examined_places()) {
         std::string state = "not there yet";
-        if (place["found"] == true && place.contains("records")) state = fmt::format("{} records", place["records"].get<std::size_t>());
+        if (place["found"] == true && place.contains("records")) {
+            const auto records = place["records"].get<std::size_t>();
+            state = fmt::format("{} record{}", records, records == 1 ? "" : "s");
+        }
         if (place.contains("error")) state = "cannot be read: " + place["error"].get<std::string>();
         lines.emplace_back(lines.empty() ? "tuned results" : "",
                            fmt::format("{} ({}): {}{}", place["folder"].get<std::string>(), place["name"].get<std::string>(), state,

@@ -232,7 +232,8 @@ Action declare(Options& options) {
     options.text("arch", settings->arch, "sm_NN", "any GPU of an architecture, whether one is here or not");
     options.text("partner", settings->partner, "NAME", "another device of this machine: also how the two share a step; see 'hone balance'");
     declare_database(options, settings->database);
-    options.flag("explain", settings->explain, "of a prediction: all results that had a say, and where they differ from it");
+    options.flag("explain", settings->explain,
+                 "of a prediction: all results that had a say, and where they differ from it; results for other sizes that were passed over");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return look_up(*settings, console); };
 }
