@@ -518,7 +518,7 @@ Command explain_command() {
         "Without a journal the record is explained alone, and what is missing is said. Journals lie in the folder of results below journals/.",
         {{"explain dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict elements=1000000 --as nvidia_h200", "one result"},
          {"explain --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl -v", "a search, whatever became of it"},
-         {"explain dg_volume equation=maxwell_3d order=3 precision=f64 --db DIR --json", "for a script"}},
+         {"explain dg_volume equation=maxwell_3d order=3 precision=f64 elements=250000 --db DIR --json", "for a script"}},
         explain::declare};
 }
 
