@@ -108,8 +108,9 @@ struct TuningHooks {
 ///     if (result.record) keep_result(result, families, "results");
 ///
 /// A run whose budget ended before a second candidate was measured goes on when it is resumed with
-/// a longer one; others that came to their end stay as they are. With the same seed, options and outcomes the result is the same, whether the run was
-/// interrupted or killed in between or not. Throws Error when the problem cannot be set up, or the journal is damaged or another run's.
+/// a longer one; others that came to their end stay as they are. With the same seed, options and
+/// outcomes the result is the same, whether the run was interrupted or killed in between or not.
+/// Throws Error when the problem cannot be set up, or the journal is damaged or another run's.
 TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
                   const TuningHooks& hooks = {});
 
