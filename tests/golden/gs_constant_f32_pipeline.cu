@@ -1,6 +1,7 @@
 // gauss_seidel_27: constant stencil, f32
 // hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=pipeline,
-//     planes_per_slab=3,warps_per_row=5,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,min_blocks=1
+//     planes_per_slab=3,warps_per_row=5,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,
+//     min_blocks=1,max_lead=0
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;

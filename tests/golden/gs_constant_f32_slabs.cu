@@ -1,7 +1,7 @@
 // gauss_seidel_27: constant stencil, f32
 // hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=slabs,
 //     planes_per_slab=3,passes=1,warps_per_row=6,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,
-//     min_blocks=2
+//     min_blocks=2,told_every=4
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
@@ -10,6 +10,7 @@ constexpr int block_x = 32, block_y = 6, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 2;
 constexpr int points_per_thread = 4;  // along x
 constexpr int planes_per_slab = 3, slab_stages = 3;
+constexpr int told_every = 4;  // steps from telling other blocks to telling them again
 // The shared memory is as large for all blocks.
 constexpr int stages_of(int planes) {
     return slab_stages * (2 * planes_per_slab + 2) / (2 * planes + 2);
@@ -353,12 +354,11 @@ struct Rows {
     // before they are done with it. It tells other blocks now and then, as it waits as long as a step until all of them
     // could see what is written.
     __device__ __forceinline__ void copy_all(bool followed) {
-        constexpr int between = 4;  // steps from telling to telling
         for (int number = 0; number < steps() + (followed ? own_stages : 0); ++number) {
             const int emptied = number - own_stages;
             if (emptied >= 0) wait_for_arrivals(read + emptied % own_stages, emptied / own_stages % 2);
             if (number < steps()) fill(number);
-            const bool tells = emptied % between == between - 1 || emptied + 1 == steps();
+            const bool tells = emptied % told_every == told_every - 1 || emptied + 1 == steps();
             if (followed && tells) turn.finished_row(min(1 + 2 * emptied, ny));
         }
     }

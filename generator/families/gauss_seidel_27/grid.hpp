@@ -52,11 +52,12 @@ struct Choice {
     std::int64_t passes;           ///< launches of a sweep over slabs
     bool clamped, split;
     std::string staging, stencil_in;
-    std::int64_t stages;    ///< of bulk copies on their way
-    std::int64_t lead;      ///< rows that even planes may be ahead of odd ones; 0: any
-    bool copying_warp;      ///< a warp of its own starts bulk copies
-    bool copied_stencil;    ///< rows of stencils come by bulk copies, too
-    bool streaming_copies;  ///< what is copied of f leaves the second cache first
+    std::int64_t stages;      ///< of bulk copies on their way
+    std::int64_t lead;        ///< rows that even planes, or slabs, may be ahead of those beside them; 0: any
+    std::int64_t told_every;  ///< steps of a slab from telling others of finished rows to telling them again
+    bool copying_warp;        ///< a warp of its own starts bulk copies
+    bool copied_stencil;      ///< rows of stencils come by bulk copies, too
+    bool streaming_copies;    ///< what is copied of f leaves the second cache first
 
     /// Threads own whole rows, both colours of x.
     bool rows() const { return colours_per_pass > 1; }

@@ -95,8 +95,8 @@ Tunable stages(std::vector<std::int64_t> values) {
     return {"stages", "of bulk copies that are on their way or read", numbers(std::move(values)), Value(2)};
 }
 Tunable max_lead(std::vector<std::int64_t> values) {
-    return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0),
-            "lead"};
+    return {"max_lead", "rows that even planes, or slabs, may be ahead of the planes beside them; 0: as they like", numbers(std::move(values)),
+            Value(0), "lead"};
 }
 Tunable planes_per_slab(std::vector<std::int64_t> values) {
     return {"planes_per_slab", "planes that a block takes together, from one of the earlier colours to another", numbers(std::move(values))};
@@ -371,12 +371,20 @@ FormSpace slabs_form(const Grid& grid) {
                          stages({2, 3, 4, 6}),
                          cache_hint(),
                          stencil_in({place}),
-                         min_blocks({1, 2, 3})},
-            .constraints = {aligned_pairs(grid), rows_in_block(grid,
-                                                               [grid](const Config& config) {
-                                                                   return slab_warps(grid, config.integer("points_per_thread"),
-                                                                                     config.integer("planes_per_slab"));
-                                                               })},
+                         min_blocks({1, 2, 3}),
+                         {"told_every", "steps of two rows from telling other blocks of finished ones to telling them again, with passes=1",
+                          numbers({2, 4}), Value(4)}},
+            .constraints = {aligned_pairs(grid),
+                            {"followers",
+                             [](const Config& config) {
+                                 return rejected_when(config.has("passes", 2) && !config.has("told_every", 4),
+                                                      "in a launch of their own the planes between slabs follow nobody: told_every=4");
+                             },
+                             {"passes", "told_every"}},
+                            rows_in_block(grid,
+                                          [grid](const Config& config) {
+                                              return slab_warps(grid, config.integer("points_per_thread"), config.integer("planes_per_slab"));
+                                          })},
             .safe = {{"planes_per_slab", 1},
                      {"passes", 2},
                      {"warps_per_row", 16},
@@ -384,7 +392,8 @@ FormSpace slabs_form(const Grid& grid) {
                      {"stages", 2},
                      {"cache_hint", "plain"},
                      {"stencil_in", place},
-                     {"min_blocks", 1}}};
+                     {"min_blocks", 1},
+                     {"told_every", 4}}};
 }
 
 // Planes of a slab have warps of their own, and what they made goes on through shared memory.
@@ -393,7 +402,7 @@ FormSpace pipeline_form(const Grid& grid) {
     return {.name = "pipeline",
             .help = "slabs of planes and the planes between them, each plane with warps of its own; new rows go on through shared memory",
             .tunables = {planes_per_slab({1, 3, 5}), warps_per_row({2, 3, 4, 5, 6, 8, 10}), points_per_thread({2, 4}), stages({2, 3, 4, 6}),
-                         cache_hint(), stencil_in({place}), min_blocks({1, 2, 3})},
+                         cache_hint(), stencil_in({place}), min_blocks({1, 2, 3}), max_lead({0, 16, 24, 32})},
             .constraints = {aligned_pairs(grid),
                             rows_in_block(grid, [grid](const Config& config) { return pipeline_warps(grid, config.integer("points_per_thread")); })},
             .safe = {{"planes_per_slab", 1},
@@ -402,7 +411,8 @@ FormSpace pipeline_form(const Grid& grid) {
                      {"stages", 2},
                      {"cache_hint", "plain"},
                      {"stencil_in", place},
-                     {"min_blocks", 1}}};
+                     {"min_blocks", 1},
+                     {"max_lead", 0}}};
 }
 
 // What both forms on processors have, behind their own.
@@ -551,6 +561,7 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     stencil_in = config.word("stencil_in");
     stages = integer_or(config, "stages", 2);
     lead = integer_or(config, "max_lead", 0);
+    told_every = integer_or(config, "told_every", 4);
     copying_warp = slabs() || pipeline() || config.has("copied_by", "warp");
     copied_stencil = stencil_in == "copied";
     streaming_copies = config.has("cache_hint", "streaming");

@@ -80,7 +80,7 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=walk,staging=registers,points_per_thread=2,warps_per_row=8,blocks_per_plane=0",
                                 "form=slabs,planes_per_slab=3,passes=1,points_per_thread=4,warps_per_row=6,stages=2",
                                 "form=slabs,planes_per_slab=3,passes=2,points_per_thread=2,warps_per_row=12,stages=3,cache_hint=streaming",
-                                "form=slabs,planes_per_slab=3,passes=1,points_per_thread=2,warps_per_row=6,stages=4",
+                                "form=slabs,planes_per_slab=3,passes=1,points_per_thread=2,warps_per_row=6,stages=4,told_every=2",
                                 "form=slabs,planes_per_slab=1,passes=2,points_per_thread=2,warps_per_row=6,stages=2,cache_hint=streaming",
                                 "form=slabs,planes_per_slab=1,passes=1,points_per_thread=2,warps_per_row=6,stages=4",
                                 "form=slabs,planes_per_slab=3,passes=2,points_per_thread=4,warps_per_row=6,stages=2,stencil_in=copied",
@@ -88,7 +88,9 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=pipeline,planes_per_slab=3,points_per_thread=4,warps_per_row=5,stages=3",
                                 "form=pipeline,planes_per_slab=5,points_per_thread=4,warps_per_row=3,stages=2,cache_hint=streaming",
                                 "form=pipeline,planes_per_slab=1,points_per_thread=2,warps_per_row=6,stages=4",
-                                "form=pipeline,planes_per_slab=3,points_per_thread=2,warps_per_row=5,stages=3,stencil_in=copied"};
+                                "form=pipeline,planes_per_slab=3,points_per_thread=2,warps_per_row=5,stages=3,stencil_in=copied",
+                                "form=pipeline,planes_per_slab=3,points_per_thread=4,warps_per_row=5,stages=2,max_lead=16",
+                                "form=pipeline,planes_per_slab=1,points_per_thread=2,warps_per_row=6,stages=2,max_lead=32"};
 
 // Those that the space has of a form; with stencils packed by colour where it has only that.
 std::vector<Config> members_of(const std::string& form, const SearchSpace& space) {
