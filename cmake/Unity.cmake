@@ -44,9 +44,9 @@ function(hone_read_source file words spaces names)
             list(APPEND open ${CMAKE_MATCH_1})
             list(JOIN open "::" around)
             list(APPEND opened ${around})
-        elseif(line MATCHES "^(int|Program) (main|program) *\\(")
+        elseif(line MATCHES "^[a-z0-9_:]*(int|Program) ([a-z0-9_]+::)*(main|program) *\\(")
             # Each program has one.
-            list(APPEND found "|${CMAKE_MATCH_2}")
+            list(APPEND found "|${CMAKE_MATCH_3}")
         elseif(line MATCHES "^using namespace ")
             # All names of a namespace: by a word that every file has, no file follows.
             list(APPEND found "|namespace")

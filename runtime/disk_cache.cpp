@@ -129,6 +129,14 @@ std::vector<Entry> entries_by_age(int folder) {
     return entries;
 }
 
+// Whether it is there, or its nearest parent that is there takes what is made in it.
+bool can_be_used(fs::path folder) {
+    std::error_code error;
+    if (fs::exists(folder, error)) return true;
+    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    return ::access((folder / ".").c_str(), W_OK | X_OK) == 0;
+}
+
 }  // namespace
 
 DiskCache::DiskCache(fs::path folder, std::int64_t most_bytes) : folder_(std::move(folder)), most_bytes_(most_bytes) {
@@ -145,7 +153,7 @@ DiskCache::DiskCache(fs::path folder, std::int64_t most_bytes) : folder_(std::mo
 
 fs::path DiskCache::default_folder() {
     if (fs::path own = environment_variable("HONE_CACHE"); !own.empty()) return own;
-    if (fs::path own = users_folder("XDG_CACHE_HOME", ".cache"); !own.empty()) return own;
+    if (fs::path own = users_folder("XDG_CACHE_HOME", ".cache"); !own.empty() && can_be_used(own)) return own;
     return temporary_place() / fmt::format("hone-{}", ::geteuid());
 }
 

@@ -28,8 +28,9 @@ class DiskCache {
     /// `folder` is made when absent. Throws Error when it cannot be private.
     explicit DiskCache(std::filesystem::path folder, std::int64_t most_bytes = std::int64_t{2} << 30);
 
-    /// HONE_CACHE, else XDG_CACHE_HOME/hone, else ~/.cache/hone, else hone-<user id> in the
-    /// temporary folder.
+    /// HONE_CACHE, else XDG_CACHE_HOME/hone, else ~/.cache/hone, else, and where these can neither
+    /// be found nor made, as on nodes whose home is read-only, hone-<user id> in the temporary
+    /// folder.
     static std::filesystem::path default_folder();
 
     const std::filesystem::path& folder() const { return folder_; }

@@ -123,7 +123,7 @@ install_missing() {
     if [ "$(id -u)" -ne 0 ]; then
         if ! command -v sudo >/dev/null; then
             echo "Not found: ${missing[*]}; and neither is this root nor is there sudo." >&2
-            echo "As root, run: apt-get install ${missing[*]}" >&2
+            echo "As root, run: apt-get update && apt-get install ${missing[*]}" >&2
             local ways
             ways=$(ways_to_install "${missing[@]}")
             [ -z "$ways" ] || printf 'Without being root:\n%s\n' "$ways" >&2

@@ -266,11 +266,14 @@ TEST(DiskCache, TheDefaultFolderFollowsTheEnvironment) {
     const EnvironmentVariable own("HONE_CACHE", "/somewhere/else");
     EXPECT_EQ(DiskCache::default_folder(), "/somewhere/else");
     const EnvironmentVariable none("HONE_CACHE", std::nullopt);
-    const EnvironmentVariable xdg("XDG_CACHE_HOME", "/caches");
-    EXPECT_EQ(DiskCache::default_folder(), "/caches/hone");
+    const TemporaryFolder user;
+    const EnvironmentVariable xdg("XDG_CACHE_HOME", (user.path() / "caches").string());
+    EXPECT_EQ(DiskCache::default_folder(), user.path() / "caches" / "hone");
     const EnvironmentVariable relative("XDG_CACHE_HOME", "caches");
-    const EnvironmentVariable home("HOME", "/home/somebody");
-    EXPECT_EQ(DiskCache::default_folder(), "/home/somebody/.cache/hone");
+    const EnvironmentVariable home("HOME", (user.path() / "somebody").string());
+    EXPECT_EQ(DiskCache::default_folder(), user.path() / "somebody" / ".cache" / "hone");
+    std::ofstream(user.path() / "somebody") << "a home in which nothing can be made";
+    EXPECT_EQ(DiskCache::default_folder().filename(), fmt::format("hone-{}", geteuid()));
     const EnvironmentVariable nobody("HOME", std::nullopt);
     EXPECT_EQ(DiskCache::default_folder().filename(), fmt::format("hone-{}", geteuid()));
     const EnvironmentVariable temporary("TMPDIR", "/nonexistent");
