@@ -27,12 +27,15 @@ void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set
     const char* const part = flags.contains("block_copies") ? ", whole, there" : "";
     const char* const of_memory = residual_here || helpers ? "" : part;
     const auto put = [&](const char* name, const std::string& line) { holes.emplace_back(name, Block().text(line)); };
+    put("bring_stage", fmt::format("{}(stage_here + threadIdx.x, stage + threadIdx.x{});", fields_here ? "copy_past_registers<1>" : "copy<1>",
+                                   fields_here ? "" : ", true"));
     put("residual", fmt::format("load(residual, {} + i{});", helpers ? "brought" : residual_here ? "here" : "res + base", of_memory));
     put("field", fields_here ? "load(field, here + (i + i / words * (row - words)));" : fmt::format("load(field, q + base + i{});", part));
     put("before", fmt::format("load(before, {} + i{});", helpers ? "brought" : "rhs + base", helpers ? "" : part));
     put("load_ahead", fmt::format("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
     put("load_fields_ahead", fmt::format("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
     const char* const store = flags.contains("streaming_stores") ? "store_streaming" : "store";
+    // The piece store_streaming is for whole copies.
     put("store_residual", fmt::format("{}(res + base + i, residual{});", store, part));
     put("store_field", fmt::format("{}({} + base + i, field{});", store, plan.into, part));
     put("store_sum", fmt::format("store(rhs + base + i, total{});", part));
@@ -51,7 +54,7 @@ struct BlockShape {
 };
 
 BlockShape block_shape(const Plan& plan, std::int64_t threads) {
-    return {number(plan.config, "elements_per_block"), threads, number(plan.config, "copy_width")};
+    return {number(plan.config, "elements_per_block") * integer_or(plan.config, "chunks", 1), threads, number(plan.config, "copy_width")};
 }
 
 // A launch that only updates streams through memory, beside others that compute: a tile of theirs
@@ -92,6 +95,13 @@ constexpr std::array way_flags{"tile",
                                "helpers",
                                "parts_in_place",
                                "parts_in_code",
+                               "one_turn",
+                               "in_chunks",
+                               "asks_for_next",
+                               "partly_cached",
+                               "staged",
+                               "asks_for_fields",
+                               "asks_for_later",
                                "asks_early",
                                "shared_operator",
                                "bulk_derivatives",
@@ -109,6 +119,7 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
     add_flux_flags(flags, plan.shape);
     for (const char* const flag : way_flags) flags.emplace_back(flag, text.flags.contains(flag));
     flags.emplace_back("asks_late", !text.flags.contains("asks_early"));
+    flags.emplace_back("stage_arrives", pass.update && (text.flags.contains("fields_here") || text.flags.contains("fields_copied")));
     flags.emplace_back("frames_first", pass.surface && !text.flags.contains("asks_early"));
     return flags;
 }
@@ -118,7 +129,9 @@ Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     Flags flags{{"copies_past_registers", used.contains("fields_here") || used.contains("helpers")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
                 {"bulk_derivatives", used.contains("bulk_derivatives")},
-                {"prefetches", used.contains("prefetches")},
+                {"in_chunks", used.contains("in_chunks")},
+                {"partly_cached", used.contains("partly_cached")},
+                {"prefetches", used.contains("prefetches") || used.contains("asks_for_next") || used.contains("asks_for_later")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"tiles_of_8", used.contains("tiles_of_8")},

@@ -20,6 +20,8 @@ namespace {
 constexpr int lanes = 32;
 // Of a product of 8 elements x 8 nodes on the matrix units.
 constexpr int columns_of_product = 4;
+// Of coefficients on their way through shared memory.
+constexpr int stages = 4;
 
 struct WarpTile {
     bool on_matrix_units;  // the form mma8: 8 elements x 8 nodes, of which a lane has two of one element
@@ -27,7 +29,9 @@ struct WarpTile {
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, double_parity, by_parity, parts_apart;
+    int chunks;  // of elements_per_block, that a block takes one after the other
     bool shared_operator, shared_derivatives;  // both operators in shared memory; D alone, or both
+    bool staged;                               // a warp's coefficients come through shared memory, some trips ahead
     PartTiles part_tiles;
     int even_lift_columns = 0, odd_lift_columns = 0;
     DoubleFaceColumns face_columns;
@@ -47,8 +51,10 @@ struct WarpTile {
           double_parity(config.has("basis", "double_parity")),
           by_parity(double_parity || config.has("basis", "parity")),
           parts_apart(config.has("parts", "apart")),
+          chunks(static_cast<int>(integer_or(config, "chunks", 1))),
           shared_operator(config.has("operator", "shared")),
           shared_derivatives(shared_operator || config.has("operator", "derivatives")),
+          staged(config.has("operator", "staged")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
@@ -82,6 +88,7 @@ struct WarpTile {
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
     /// Words of D and LIFT, by parity, in shared memory.
     std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
+        if (staged) return static_cast<std::int64_t>(threads() / lanes) * stages * unroll * node_lanes * nodes_per_thread;
         if (!shared_derivatives) return 0;
         std::int64_t words = 0;
         if (double_parity)
@@ -118,6 +125,8 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
     if (tile.element_groups() % tile.element_lanes() != 0)
         return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes());
+    if (tile.staged && (tile.group < shape.vector_width() || tile.unroll * tile.node_lanes * tile.nodes_per_thread > lanes * shape.vector_width()))
+        return "a warp asks for its coefficients of a trip at once";
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
@@ -127,6 +136,16 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
 std::optional<std::string> parts_violation(const Config& config) {
     const bool apart = config.has("parts", "apart");
     if (apart && config.has("gathers", "copies")) return "right-hand sides have the place of neighbours' values";
+    const bool in_chunks = integer_or(config, "chunks", 1) > 1;
+    if (!in_chunks && integer_or(config, "chunks", 1) == 1 && config.find("next_chunk") != nullptr && !config.has("next_chunk", "unasked"))
+        return "there is no chunk to ask for";
+    if (config.has("coefficients", "partly") &&
+        (!config.has("operator", "global") || !config.has("basis", "double_parity") || integer_or(config, "nodes_per_thread", 1) < 4))
+        return "coefficients are in shared memory, or few at a time";
+    if (in_chunks && integer_or(config, "asked_ahead", 0) > 0) return "blocks with chunks ask for the next chunk";
+    if (in_chunks && (config.has("operator", "global") || config.has("operator", "staged") || config.has("gathers", "copies")))
+        return "chunks are for operators that stay in shared memory";
+    if (config.has("operator", "staged") && !config.has("basis", "double_parity")) return "coefficients are asked for kind by kind of their rows";
     if (!config.has("basis", "nodal")) return std::nullopt;
     if (apart) return "there are no parts of nodal values";
     if (!config.has("operator", "global")) return "even and odd parts of an operator are small enough for shared memory";
@@ -159,6 +178,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     constexpr int with_bulk_copies = 90;
     Tunable operators{"operator", operator_help, words({"global", "shared"}), Value("global")};
     if (fuses_all(passes) && limits.architecture >= with_bulk_copies) operators.values.emplace_back("derivatives");
+    if (fuses_all(passes) && shape.dimension == 3 && shape.precision == Precision::f32) operators.values.emplace_back("staged");
     form.tunables.push_back(std::move(operators));
     form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     if (has_volume(passes)) {
@@ -181,11 +201,21 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis"}},
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis", "operator"}},
                         {"parts", parts_violation, {"basis", "operator"}}};
     std::vector<std::string>& reads = form.constraints.back().reads;
     if (has_volume(passes)) reads.emplace_back("parts");
-    if (fuses_all(passes)) reads.emplace_back("gathers");
+    if (fuses_all(passes)) {
+        form.tunables.push_back({"chunks", "chunks of elements_per_block that a block takes one after the other, its operators in shared memory kept",
+                                 numbers({1, 4, 16}), Value(std::int64_t{1})});
+        form.tunables.push_back({"next_chunk", "what a block asks the second cache for ahead of its next chunk: nothing, neighbours' numbers, or fields, too",
+                                 words({"unasked", "neighbours", "fields"}), Value("unasked")});
+        form.tunables.push_back({"coefficients", "of operators in global memory, whether the first cache has all: partly without derivatives along t and LIFT",
+                                 words({"cached", "partly"}), Value("cached")});
+        form.tunables.push_back(asked_ahead_tunable());
+        form.tunables.push_back(stores_tunable());
+        reads.insert(reads.end(), {"gathers", "chunks", "next_chunk", "coefficients", "asked_ahead", "nodes_per_thread"});
+    }
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
@@ -193,6 +223,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                                        {"unroll", std::int64_t{2}},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
+    if (fuses_all(passes)) form.safe.insert(form.safe.end(), {{"chunks", std::int64_t{1}}, {"next_chunk", "unasked"}, {"coefficients", "cached"}, {"asked_ahead", std::int64_t{0}}, {"stores", "plain"}});
     form.former = [](const Config&) { return false; };
     return form;
 }
@@ -215,13 +246,14 @@ std::optional<std::string> mma8_violation(const Shape& shape, const Config& conf
 FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     FormSpace form = warp_tile_space(shape, passes, limits);
     const auto taken = [](const auto& of) {
-        constexpr std::array given{"gathers", "elements_per_thread", "node_lanes", "unroll"};
+        constexpr std::array given{"gathers", "elements_per_thread", "node_lanes", "unroll", "coefficients"};
         return std::find(given.begin(), given.end(), of.name) != given.end();
     };
     std::erase_if(form.tunables, taken);
     std::erase_if(form.safe, taken);
     form.constraints = {
-        {"tile", [shape](const Config& config) { return mma8_violation(shape, config); }, {"nodes_per_thread", "elements_per_block", "copy_width"}}};
+        {"tile", [shape](const Config& config) { return mma8_violation(shape, config); }, {"nodes_per_thread", "elements_per_block", "copy_width"}},
+        {"parts", parts_violation, {"basis", "operator", "parts", "chunks", "next_chunk", "asked_ahead"}}};
     for (Tunable& tunable : form.tunables) {
         if (tunable.name == "basis") tunable.values = words({"double_parity"});
         if (tunable.name == "elements_per_block") tunable.values = numbers({8, 16, 32});
@@ -231,9 +263,6 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
         if (value.name == "basis") value.value = "double_parity";
     form.tunables.push_back({"unrolled_steps", unrolled_steps_help, numbers({1, 2})});
     form.safe.push_back({"unrolled_steps", std::int64_t{2}});
-    form.tunables.push_back({"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first",
-                             words({"plain", "streaming"}), Value("plain")});
-    form.safe.push_back({"stores", "plain"});
     return form;
 }
 
@@ -269,6 +298,9 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
+    if (tile.staged)
+        block.line("constexpr int stages = {}, tile_rows = {};  // of coefficients on their way, and rows of a warp", stages,
+                   tile.node_lanes * tile.nodes_per_thread);
     if (tile.on_matrix_units)
         block.line("constexpr int unrolled_steps = {};  // of a product's columns, per trip", number(plan.config, "unrolled_steps"));
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
@@ -281,6 +313,8 @@ Block warp_tile_constants(const Plan& plan) {
             .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
                                        : face_part_constants(shape, FaceParts(shape.reference(), tile.unroll)))
             .append(points_in_flight(shape, tile.elements_per_block, tile.threads()));
+    if (const auto ahead = integer_or(plan.config, "asked_ahead", 0); ahead > 0) block.line("constexpr int asked_ahead = {};  // blocks", ahead);
+    if (tile.chunks > 1) block.line("constexpr int chunks = {};  // of elements_per_block, which a block takes one after the other", tile.chunks);
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -369,6 +403,11 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const bool copies_fields = tile.copies_fields(parts_of(pass));
     PassText text = operand_text(plan, pass, copies_fields);
     text.flags.insert({"warp_tile", "results_apart"});
+    if (tile.chunks > 1) text.flags.insert("in_chunks");
+    if (plan.config.has("next_chunk", "neighbours") || plan.config.has("next_chunk", "fields")) text.flags.insert("asks_for_next");
+    if (plan.config.has("coefficients", "partly")) text.flags.insert("partly_cached");
+    if (plan.config.has("next_chunk", "fields")) text.flags.insert("asks_for_fields");
+    if (integer_or(plan.config, "asked_ahead", 0) > 0) text.flags.insert("asks_for_later");
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.on_matrix_units) text.flags.insert("tiles_of_8");
@@ -389,6 +428,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (tile.by_parity) {
         text.flags.insert({"by_parity", tile.parts_apart ? "parts_apart" : "parts_in_place"});
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
+        if (tile.staged) text.flags.insert("staged");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (tile.shared_derivatives) text.flags.insert("near_derivatives");
         if (tile.shared_derivatives && !tile.shared_operator) text.flags.insert("bulk_derivatives");

@@ -75,6 +75,8 @@ constexpr const char* operator_help =
 Tunable elements_per_block_tunable(std::vector<Value> values);
 Tunable copy_tunable();
 Tunable lift_tunable();
+Tunable stores_tunable();
+Tunable asked_ahead_tunable();
 Tunable residency_tunable(const Shape& shape, const Limits& limits);
 /// Numbers of elements that a block can have.
 std::vector<Value> block_sizes(const Shape& shape, int multiple_of);
