@@ -35,7 +35,6 @@ void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set
     put("load_ahead", fmt::format("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
     put("load_fields_ahead", fmt::format("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
     const char* const store = flags.contains("streaming_stores") ? "store_streaming" : "store";
-    // The piece store_streaming is for whole copies.
     put("store_residual", fmt::format("{}(res + base + i, residual{});", store, part));
     put("store_field", fmt::format("{}({} + base + i, field{});", store, plan.into, part));
     put("store_sum", fmt::format("store(rhs + base + i, total{});", part));
@@ -54,7 +53,7 @@ struct BlockShape {
 };
 
 BlockShape block_shape(const Plan& plan, std::int64_t threads) {
-    return {number(plan.config, "elements_per_block") * integer_or(plan.config, "chunks", 1), threads, number(plan.config, "copy_width")};
+    return {number(plan.config, "elements_per_block"), threads, number(plan.config, "copy_width")};
 }
 
 // A launch that only updates streams through memory, beside others that compute: a tile of theirs
@@ -96,12 +95,8 @@ constexpr std::array way_flags{"tile",
                                "parts_in_place",
                                "parts_in_code",
                                "one_turn",
-                               "in_chunks",
-                               "asks_for_next",
-                               "partly_cached",
-                               "staged",
-                               "asks_for_fields",
                                "asks_for_later",
+                               "staged",
                                "asks_early",
                                "shared_operator",
                                "bulk_derivatives",
@@ -119,7 +114,7 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
     add_flux_flags(flags, plan.shape);
     for (const char* const flag : way_flags) flags.emplace_back(flag, text.flags.contains(flag));
     flags.emplace_back("asks_late", !text.flags.contains("asks_early"));
-    flags.emplace_back("stage_arrives", pass.update && (text.flags.contains("fields_here") || text.flags.contains("fields_copied")));
+    flags.emplace_back("stage_arrives", pass.update && pass.volume && (text.flags.contains("parts_in_code") || text.flags.contains("staged")));
     flags.emplace_back("frames_first", pass.surface && !text.flags.contains("asks_early"));
     return flags;
 }
@@ -127,11 +122,10 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 // Flags of the file around the passes, of which one has `used`.
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     Flags flags{{"copies_past_registers", used.contains("fields_here") || used.contains("helpers")},
+                {"copies_once", used.contains("helpers")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
                 {"bulk_derivatives", used.contains("bulk_derivatives")},
-                {"in_chunks", used.contains("in_chunks")},
-                {"partly_cached", used.contains("partly_cached")},
-                {"prefetches", used.contains("prefetches") || used.contains("asks_for_next") || used.contains("asks_for_later")},
+                {"prefetches", used.contains("prefetches") || used.contains("asks_for_later")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"tiles_of_8", used.contains("tiles_of_8")},

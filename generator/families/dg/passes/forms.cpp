@@ -80,16 +80,6 @@ Tunable lift_tunable() {
             words({"fluxes", "amplitudes"}), Value("fluxes")};
 }
 
-Tunable stores_tunable() {
-    return {"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first", words({"plain", "streaming"}),
-            Value("plain")};
-}
-
-Tunable asked_ahead_tunable() {
-    return {"asked_ahead", "blocks ahead for which a block asks the second cache for the numbers of neighbours; 0: none", numbers({0, 384, 768}),
-            Value(std::int64_t{0})};
-}
-
 Tunable residency_tunable(const Shape& shape, const Limits& limits) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for",
             shape.low_order() && matrix_units(shape, limits).empty() ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})};

@@ -348,11 +348,11 @@ ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
                             : round_up(shape.face_points(), shape.vector_width())),
       frame_words(by_parts ? words_of_frame(shape) : 0),
       first_frame(by_parts ? round_up(amplitudes_of(shape) * shape.face_points(), shape.vector_width()) : 0),
-      result_row(odd_vectors(std::max(shape.words(), by_parts ? first_frame + shape.faces * frame_words
-                                                              : (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row),
-                             shape.vector_width())),
+      result_row(odd_vectors(
+          std::max(shape.words(), by_parts ? first_frame + shape.faces * frame_words : (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row),
+          shape.vector_width())),
       flux_groups(threads() / shape.face_points()),
-      in_flight(std::min(number(config, "points_in_flight"), points_of_thread())),
+      in_flight(std::min(number(config, "points_in_flight"), std::max(points_of_thread(), 4))),
       geometry_words(shape.geometry_words()),
       brought_words(helpers() ? shape.words() : 0),
       copies((elements_per_block * shape.words() / copy_width + threads() - 1) / threads()) {
@@ -411,7 +411,7 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, c
                   "a thread has all nodes, 2 are as many threads more, which bring what right-hand sides are added to",
                   numbers({1, 2, 4})};
     parts.former_name = "nodes_per_thread";
-    Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6, 12})};
+    Tunable points{"points_in_flight", "points of faces that a thread gathers at a time; 12: all that it has", numbers({1, 2, 4, 6, 12})};
     points.former_name = "unroll";
     constexpr int warp = 32;
     form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)),
@@ -435,8 +435,9 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.safe.insert(form.safe.begin() + 3, {"basis", "nodal"});
     }
     if (fuses_all(passes)) {
-        form.tunables.insert(form.tunables.end(), {asked_ahead_tunable(), stores_tunable()});
-        form.safe.insert(form.safe.end(), {{"asked_ahead", std::int64_t{0}}, {"stores", "plain"}});
+        form.tunables.push_back({"asked_ahead", "blocks ahead for which a block asks the second cache for the numbers of neighbours; 0: none",
+                                 numbers({0, 384}), Value(std::int64_t{0})});
+        form.safe.push_back({"asked_ahead", std::int64_t{0}});
     }
     form.former = [](const Config& config) { return config.has("operator", "immediate"); };
     return form;
@@ -453,9 +454,8 @@ int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const
                                                               : static_cast<int>(half.outputs.size()) * shape.vector_width());
     }
     const int of_face = layout.by_parts ? 1 : shape.face_words();
-    const int gathered = parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + of_face + (shape.materials ? 2 : 0)) +
-                                             2 * shape.fields + 6
-                                       : 0;
+    const int gathered =
+        parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + of_face + (shape.materials ? 2 : 0)) + 2 * shape.fields + 6 : 0;
     return shape.bytes() / 4 *
                std::max(most_outputs(shape) * layout.nodes_per_part + operands + (layout.by_parts ? 0 : layout.copies * layout.copy_width),
                         gathered) +
@@ -492,8 +492,9 @@ Block immediate_constants(const Plan& plan) {
         block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", covariant(shape).factor_count());
     }
     if (layout.by_parts) {
-        block.line("constexpr int frame_words = {}, first_frame = {}, fscale_word = {};  // of a face, and their place behind an element's amplitudes",
-                   layout.frame_words, layout.first_frame, shape.maxwell() ? 2 * shape.dimension : shape.dimension);
+        block.line(
+            "constexpr int frame_words = {}, first_frame = {}, fscale_word = {};  // of a face, and their place behind an element's amplitudes",
+            layout.frame_words, layout.first_frame, shape.maxwell() ? 2 * shape.dimension : shape.dimension);
         block.line("constexpr int face_trips = (elements_per_block * face_count + threads_per_block - 1) / threads_per_block;");
         block.append(part_tables(plan));
     }
@@ -522,9 +523,8 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     if (layout.amplitudes) text.flags.insert("faces_apart");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
     if (layout.by_parts) text.flags.insert("parts_in_code");
-    if (layout.one_turn()) text.flags.insert("one_turn");
+    if (layout.by_parts && layout.one_turn()) text.flags.insert("one_turn");
     if (integer_or(plan.config, "asked_ahead", 0) > 0) text.flags.insert("asks_for_later");
-    if (plan.config.has("stores", "streaming")) text.flags.insert("streaming_stores");
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
     // What right-hand sides are added to, a part of which each thread has in registers before it
     // makes them.

@@ -29,7 +29,6 @@ struct WarpTile {
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, double_parity, by_parity, parts_apart;
-    int chunks;  // of elements_per_block, that a block takes one after the other
     bool shared_operator, shared_derivatives;  // both operators in shared memory; D alone, or both
     bool staged;                               // a warp's coefficients come through shared memory, some trips ahead
     PartTiles part_tiles;
@@ -51,7 +50,6 @@ struct WarpTile {
           double_parity(config.has("basis", "double_parity")),
           by_parity(double_parity || config.has("basis", "parity")),
           parts_apart(config.has("parts", "apart")),
-          chunks(static_cast<int>(integer_or(config, "chunks", 1))),
           shared_operator(config.has("operator", "shared")),
           shared_derivatives(shared_operator || config.has("operator", "derivatives")),
           staged(config.has("operator", "staged")),
@@ -136,15 +134,6 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
 std::optional<std::string> parts_violation(const Config& config) {
     const bool apart = config.has("parts", "apart");
     if (apart && config.has("gathers", "copies")) return "right-hand sides have the place of neighbours' values";
-    const bool in_chunks = integer_or(config, "chunks", 1) > 1;
-    if (!in_chunks && integer_or(config, "chunks", 1) == 1 && config.find("next_chunk") != nullptr && !config.has("next_chunk", "unasked"))
-        return "there is no chunk to ask for";
-    if (config.has("coefficients", "partly") &&
-        (!config.has("operator", "global") || !config.has("basis", "double_parity") || integer_or(config, "nodes_per_thread", 1) < 4))
-        return "coefficients are in shared memory, or few at a time";
-    if (in_chunks && integer_or(config, "asked_ahead", 0) > 0) return "blocks with chunks ask for the next chunk";
-    if (in_chunks && (config.has("operator", "global") || config.has("operator", "staged") || config.has("gathers", "copies")))
-        return "chunks are for operators that stay in shared memory";
     if (config.has("operator", "staged") && !config.has("basis", "double_parity")) return "coefficients are asked for kind by kind of their rows";
     if (!config.has("basis", "nodal")) return std::nullopt;
     if (apart) return "there are no parts of nodal values";
@@ -178,7 +167,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     constexpr int with_bulk_copies = 90;
     Tunable operators{"operator", operator_help, words({"global", "shared"}), Value("global")};
     if (fuses_all(passes) && limits.architecture >= with_bulk_copies) operators.values.emplace_back("derivatives");
-    if (fuses_all(passes) && shape.dimension == 3 && shape.precision == Precision::f32) operators.values.emplace_back("staged");
+    if (fuses_all(passes) && shape.dimension == 3 && shape.precision == Precision::f32 && !shape.low_order()) operators.values.emplace_back("staged");
     form.tunables.push_back(std::move(operators));
     form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     if (has_volume(passes)) {
@@ -205,17 +194,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                         {"parts", parts_violation, {"basis", "operator"}}};
     std::vector<std::string>& reads = form.constraints.back().reads;
     if (has_volume(passes)) reads.emplace_back("parts");
-    if (fuses_all(passes)) {
-        form.tunables.push_back({"chunks", "chunks of elements_per_block that a block takes one after the other, its operators in shared memory kept",
-                                 numbers({1, 4, 16}), Value(std::int64_t{1})});
-        form.tunables.push_back({"next_chunk", "what a block asks the second cache for ahead of its next chunk: nothing, neighbours' numbers, or fields, too",
-                                 words({"unasked", "neighbours", "fields"}), Value("unasked")});
-        form.tunables.push_back({"coefficients", "of operators in global memory, whether the first cache has all: partly without derivatives along t and LIFT",
-                                 words({"cached", "partly"}), Value("cached")});
-        form.tunables.push_back(asked_ahead_tunable());
-        form.tunables.push_back(stores_tunable());
-        reads.insert(reads.end(), {"gathers", "chunks", "next_chunk", "coefficients", "asked_ahead", "nodes_per_thread"});
-    }
+    if (fuses_all(passes)) reads.emplace_back("gathers");
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
@@ -223,7 +202,6 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                                        {"unroll", std::int64_t{2}},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
-    if (fuses_all(passes)) form.safe.insert(form.safe.end(), {{"chunks", std::int64_t{1}}, {"next_chunk", "unasked"}, {"coefficients", "cached"}, {"asked_ahead", std::int64_t{0}}, {"stores", "plain"}});
     form.former = [](const Config&) { return false; };
     return form;
 }
@@ -246,14 +224,13 @@ std::optional<std::string> mma8_violation(const Shape& shape, const Config& conf
 FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     FormSpace form = warp_tile_space(shape, passes, limits);
     const auto taken = [](const auto& of) {
-        constexpr std::array given{"gathers", "elements_per_thread", "node_lanes", "unroll", "coefficients"};
+        constexpr std::array given{"gathers", "elements_per_thread", "node_lanes", "unroll"};
         return std::find(given.begin(), given.end(), of.name) != given.end();
     };
     std::erase_if(form.tunables, taken);
     std::erase_if(form.safe, taken);
     form.constraints = {
-        {"tile", [shape](const Config& config) { return mma8_violation(shape, config); }, {"nodes_per_thread", "elements_per_block", "copy_width"}},
-        {"parts", parts_violation, {"basis", "operator", "parts", "chunks", "next_chunk", "asked_ahead"}}};
+        {"tile", [shape](const Config& config) { return mma8_violation(shape, config); }, {"nodes_per_thread", "elements_per_block", "copy_width"}}};
     for (Tunable& tunable : form.tunables) {
         if (tunable.name == "basis") tunable.values = words({"double_parity"});
         if (tunable.name == "elements_per_block") tunable.values = numbers({8, 16, 32});
@@ -263,6 +240,9 @@ FormSpace mma8_space(const Shape& shape, const std::vector<Pass>& passes, const 
         if (value.name == "basis") value.value = "double_parity";
     form.tunables.push_back({"unrolled_steps", unrolled_steps_help, numbers({1, 2})});
     form.safe.push_back({"unrolled_steps", std::int64_t{2}});
+    form.tunables.push_back({"stores", "how results leave a block: by plain stores, or by streaming ones, which caches give up first",
+                             words({"plain", "streaming"}), Value("plain")});
+    form.safe.push_back({"stores", "plain"});
     return form;
 }
 
@@ -313,8 +293,6 @@ Block warp_tile_constants(const Plan& plan) {
             .append(tile.double_parity ? double_face_part_constants(shape, tile.unroll)
                                        : face_part_constants(shape, FaceParts(shape.reference(), tile.unroll)))
             .append(points_in_flight(shape, tile.elements_per_block, tile.threads()));
-    if (const auto ahead = integer_or(plan.config, "asked_ahead", 0); ahead > 0) block.line("constexpr int asked_ahead = {};  // blocks", ahead);
-    if (tile.chunks > 1) block.line("constexpr int chunks = {};  // of elements_per_block, which a block takes one after the other", tile.chunks);
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -403,11 +381,6 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const bool copies_fields = tile.copies_fields(parts_of(pass));
     PassText text = operand_text(plan, pass, copies_fields);
     text.flags.insert({"warp_tile", "results_apart"});
-    if (tile.chunks > 1) text.flags.insert("in_chunks");
-    if (plan.config.has("next_chunk", "neighbours") || plan.config.has("next_chunk", "fields")) text.flags.insert("asks_for_next");
-    if (plan.config.has("coefficients", "partly")) text.flags.insert("partly_cached");
-    if (plan.config.has("next_chunk", "fields")) text.flags.insert("asks_for_fields");
-    if (integer_or(plan.config, "asked_ahead", 0) > 0) text.flags.insert("asks_for_later");
     if (pass.surface) text.flags.insert("faces_apart");
     if (copies_fields) text.flags.insert({"gathers_ahead", "fields_copied"});
     if (tile.on_matrix_units) text.flags.insert("tiles_of_8");

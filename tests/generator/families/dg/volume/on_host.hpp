@@ -81,13 +81,6 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
 )");
         replace_body(source.text, "void wait_for_chunk(", "");
         replace_body(source.text, "void prefetch(", "    (void)from;\n");
-        // Here the thread's number is a macro.
-        replace_body(source.text, "int thread_of_block(", "    return threadIdx.x;\n");
-        const std::string end = "threadIdx{thread_of_block()};";
-        for (auto at = source.text.find(end); at != std::string::npos; at = source.text.find(end)) {
-            const auto begin = source.text.rfind("const struct {", at);
-            source.text.erase(begin, at + end.size() - begin);
-        }
         // These arrive when they are waited for: what is read before is no number.
         copies_on_host(source.text);
         bulk_copies_on_host(source.text);
