@@ -27,6 +27,8 @@ void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set
     const char* const part = flags.contains("block_copies") ? ", whole, there" : "";
     const char* const of_memory = residual_here || helpers ? "" : part;
     const auto put = [&](const char* name, const std::string& line) { holes.emplace_back(name, Block().text(line)); };
+    put("bring_stage", fmt::format("{}(stage_here + threadIdx.x, stage + threadIdx.x{});", fields_here ? "copy_past_registers<1>" : "copy<1>",
+                                   fields_here ? "" : ", true"));
     put("residual", fmt::format("load(residual, {} + i{});", helpers ? "brought" : residual_here ? "here" : "res + base", of_memory));
     put("field", fields_here ? "load(field, here + (i + i / words * (row - words)));" : fmt::format("load(field, q + base + i{});", part));
     put("before", fmt::format("load(before, {} + i{});", helpers ? "brought" : "rhs + base", helpers ? "" : part));
@@ -92,6 +94,9 @@ constexpr std::array way_flags{"tile",
                                "helpers",
                                "parts_in_place",
                                "parts_in_code",
+                               "one_turn",
+                               "asks_for_later",
+                               "staged",
                                "asks_early",
                                "shared_operator",
                                "bulk_derivatives",
@@ -109,6 +114,7 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
     add_flux_flags(flags, plan.shape);
     for (const char* const flag : way_flags) flags.emplace_back(flag, text.flags.contains(flag));
     flags.emplace_back("asks_late", !text.flags.contains("asks_early"));
+    flags.emplace_back("stage_arrives", pass.update && pass.volume && (text.flags.contains("parts_in_code") || text.flags.contains("staged")));
     flags.emplace_back("frames_first", pass.surface && !text.flags.contains("asks_early"));
     return flags;
 }
@@ -116,9 +122,10 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 // Flags of the file around the passes, of which one has `used`.
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     Flags flags{{"copies_past_registers", used.contains("fields_here") || used.contains("helpers")},
+                {"copies_once", used.contains("helpers")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
                 {"bulk_derivatives", used.contains("bulk_derivatives")},
-                {"prefetches", used.contains("prefetches")},
+                {"prefetches", used.contains("prefetches") || used.contains("asks_for_later")},
                 {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"tiles_of_8", used.contains("tiles_of_8")},

@@ -28,22 +28,28 @@ namespace {
 /// How a block of elements is laid out.
 struct ImmediateLayout {
     int elements_per_block, copy_width;
-    int in_flight;       ///< points of faces whose gathers a thread has under way together
     int node_parts;      ///< threads that share the nodes of a half
     int nodes_per_part;  ///< the last may have fewer
     int row;             ///< stride between elements' fields in shared memory
     bool amplitudes;     ///< LIFT takes these, face by face, and not the flux of each field
     bool by_parts;       ///< D and LIFT act on parts under two reflections
-    int face_row;        ///< stride between faces of these
-    int flux_row;        ///< stride between the fields of an element's fluxes, or its amplitudes
+    int face_row;        ///< stride between faces of these; by parts, columns of LIFT for a face
+    int flux_row;        ///< stride between the fields of an element's fluxes, or its amplitudes; by parts, those of a face
+    int frame_words;     ///< by parts, of what is kept of a face
+    int first_frame;     ///< their place behind an element's amplitudes
     int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
     int flux_groups;     ///< elements whose points the threads of a block work on side by side
+    int in_flight;       ///< points of faces whose gathers a thread has under way together
     int geometry_words;  ///< of an element
     int brought_words;   ///< likewise, by helpers
     int copies;          ///< of `copy_width` words that a thread makes to write what a block writes to an array
 
     ImmediateLayout(const Shape& shape, const Config& config);
     int threads() const { return 2 * node_parts * elements_per_block; }
+    /// Points of faces that a thread has.
+    int points_of_thread() const { return flux_groups == 0 ? 1 : (elements_per_block + flux_groups - 1) / flux_groups; }
+    /// Whether a thread has its points of faces all at once.
+    bool one_turn() const { return in_flight * flux_groups >= elements_per_block; }
     /// Whether threads without right-hand sides bring what these update into shared memory.
     bool helpers() const { return by_parts && node_parts > 1; }
     std::int64_t shared_words(const Parts& parts) const;
@@ -68,6 +74,11 @@ int most_outputs(const Shape& shape) {
     const std::vector<Half> halves = halves_of(shape);
     for (const Half& half : halves) most = std::max(most, half.outputs.size());
     return static_cast<int>(most);
+}
+
+// Of a face, by parts: its normal or two tangents, and Fscale.
+int words_of_frame(const Shape& shape) {
+    return round_up((shape.maxwell() ? 2 : 1) * shape.dimension + 1, 4);
 }
 
 // Nodes of a field that a thread loads at a time from shared memory.
@@ -325,17 +336,23 @@ Block factors_of_element(const Shape& shape) {
 ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
     : elements_per_block(number(config, "elements_per_block")),
       copy_width(number(config, "copy_width")),
-      in_flight(number(config, "points_in_flight")),
       node_parts(number(config, "node_parts")),
       nodes_per_part(config.has("basis", "double_parity") ? shape.nodes
                                                           : round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
       row(odd_vectors(shape.words(), copy_width)),
       amplitudes(config.has("lift", "amplitudes")),
       by_parts(config.has("basis", "double_parity")),
-      face_row(round_up(shape.face_nodes, shape.vector_width())),
-      flux_row(amplitudes ? shape.faces * face_row : round_up(shape.face_points(), shape.vector_width())),
-      result_row(odd_vectors(std::max(shape.words(), (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row), shape.vector_width())),
+      face_row(by_parts ? shape.face_nodes : round_up(shape.face_nodes, shape.vector_width())),
+      flux_row(by_parts     ? shape.face_nodes
+               : amplitudes ? shape.faces * face_row
+                            : round_up(shape.face_points(), shape.vector_width())),
+      frame_words(by_parts ? words_of_frame(shape) : 0),
+      first_frame(by_parts ? round_up(amplitudes_of(shape) * shape.face_points(), shape.vector_width()) : 0),
+      result_row(odd_vectors(
+          std::max(shape.words(), by_parts ? first_frame + shape.faces * frame_words : (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row),
+          shape.vector_width())),
       flux_groups(threads() / shape.face_points()),
+      in_flight(std::min(number(config, "points_in_flight"), std::max(points_of_thread(), 4))),
       geometry_words(shape.geometry_words()),
       brought_words(helpers() ? shape.words() : 0),
       copies((elements_per_block * shape.words() / copy_width + threads() - 1) / threads()) {
@@ -379,19 +396,22 @@ std::optional<std::string> layout_violation(const Shape& shape, const Config& co
     if (layout.by_parts && !layout.amplitudes) return "parts are for amplitudes";
     if (layout.by_parts && layout.node_parts > 2) return "a thread that has parts of all kinds has all nodes";
     if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
-    const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
-    if (layout.in_flight <= std::max(points, 4)) return std::nullopt;
-    return fmt::format("a thread has {} points of faces, not {} at a time", points, layout.in_flight);
+    // The least number that is offered and holds all points is for all at once.
+    constexpr std::array offered{4, 6, 12};
+    const int points = layout.points_of_thread(), most = *std::find_if(offered.begin(), offered.end() - 1, [&](int all) { return all >= points; });
+    const int wanted = number(config, "points_in_flight");
+    if (wanted <= most) return std::nullopt;
+    return fmt::format("a thread has {} points of faces, not {} at a time", points, wanted);
 }
 
-FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
+FormSpace immediate_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     FormSpace form;
     Tunable parts{"node_parts",
                   "parts that an element's nodes are cut into: a thread has one half of the right-hand sides at one part; with double_parity, where "
                   "a thread has all nodes, 2 are as many threads more, which bring what right-hand sides are added to",
                   numbers({1, 2, 4})};
     parts.former_name = "nodes_per_thread";
-    Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6})};
+    Tunable points{"points_in_flight", "points of faces that a thread gathers at a time; 12: all that it has", numbers({1, 2, 4, 6, 12})};
     points.former_name = "unroll";
     constexpr int warp = 32;
     form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)),
@@ -414,6 +434,11 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Li
         form.constraints.front().reads.emplace_back("basis");
         form.safe.insert(form.safe.begin() + 3, {"basis", "nodal"});
     }
+    if (fuses_all(passes)) {
+        form.tunables.push_back({"asked_ahead", "blocks ahead for which a block asks the second cache for the numbers of neighbours; 0: none",
+                                 numbers({0, 384}), Value(std::int64_t{0})});
+        form.safe.push_back({"asked_ahead", std::int64_t{0}});
+    }
     form.former = [](const Config& config) { return config.has("operator", "immediate"); };
     return form;
 }
@@ -428,9 +453,9 @@ int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const
                                           : layout.amplitudes ? amplitudes_of(shape) * (layout.nodes_per_part + shape.vector_width()) + 12
                                                               : static_cast<int>(half.outputs.size()) * shape.vector_width());
     }
-    const int gathered = parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + shape.face_words() + (shape.materials ? 2 : 0)) +
-                                             2 * shape.fields + 6
-                                       : 0;
+    const int of_face = layout.by_parts ? 1 : shape.face_words();
+    const int gathered =
+        parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + of_face + (shape.materials ? 2 : 0)) + 2 * shape.fields + 6 : 0;
     return shape.bytes() / 4 *
                std::max(most_outputs(shape) * layout.nodes_per_part + operands + (layout.by_parts ? 0 : layout.copies * layout.copy_width),
                         gathered) +
@@ -455,6 +480,7 @@ Block immediate_constants(const Plan& plan) {
                layout.threads(), number(plan.config, "min_blocks"));
     block.line("constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side");
     block.line("constexpr int in_flight = {};  // points whose gathers a thread has under way together", layout.in_flight);
+    if (const auto ahead = integer_or(plan.config, "asked_ahead", 0); ahead > 0) block.line("constexpr int asked_ahead = {};  // blocks", ahead);
     block.line("constexpr int copies = {};     // of copy_width words, by each thread, make a block's words", layout.copies);
     if (layout.amplitudes)
         block.line("constexpr int amplitudes = {}, face_row = {};  // directions of the flux through a face, and stride between faces",
@@ -465,7 +491,13 @@ Block immediate_constants(const Plan& plan) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
         block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", covariant(shape).factor_count());
     }
-    if (layout.by_parts) block.append(part_tables(plan));
+    if (layout.by_parts) {
+        block.line(
+            "constexpr int frame_words = {}, first_frame = {}, fscale_word = {};  // of a face, and their place behind an element's amplitudes",
+            layout.frame_words, layout.first_frame, shape.maxwell() ? 2 * shape.dimension : shape.dimension);
+        block.line("constexpr int face_trips = (elements_per_block * face_count + threads_per_block - 1) / threads_per_block;");
+        block.append(part_tables(plan));
+    }
     return block.append(operators(plan, layout));
 }
 
@@ -491,6 +523,8 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     if (layout.amplitudes) text.flags.insert("faces_apart");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
     if (layout.by_parts) text.flags.insert("parts_in_code");
+    if (layout.by_parts && layout.one_turn()) text.flags.insert("one_turn");
+    if (integer_or(plan.config, "asked_ahead", 0) > 0) text.flags.insert("asks_for_later");
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
     // What right-hand sides are added to, a part of which each thread has in registers before it
     // makes them.

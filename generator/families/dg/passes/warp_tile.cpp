@@ -20,6 +20,8 @@ namespace {
 constexpr int lanes = 32;
 // Of a product of 8 elements x 8 nodes on the matrix units.
 constexpr int columns_of_product = 4;
+// Of coefficients on their way through shared memory.
+constexpr int stages = 4;
 
 struct WarpTile {
     bool on_matrix_units;  // the form mma8: 8 elements x 8 nodes, of which a lane has two of one element
@@ -28,6 +30,7 @@ struct WarpTile {
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, double_parity, by_parity, parts_apart;
     bool shared_operator, shared_derivatives;  // both operators in shared memory; D alone, or both
+    bool staged;                               // a warp's coefficients come through shared memory, some trips ahead
     PartTiles part_tiles;
     int even_lift_columns = 0, odd_lift_columns = 0;
     DoubleFaceColumns face_columns;
@@ -49,6 +52,7 @@ struct WarpTile {
           parts_apart(config.has("parts", "apart")),
           shared_operator(config.has("operator", "shared")),
           shared_derivatives(shared_operator || config.has("operator", "derivatives")),
+          staged(config.has("operator", "staged")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
         const int rows = node_lanes * nodes_per_thread;
@@ -82,6 +86,7 @@ struct WarpTile {
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
     /// Words of D and LIFT, by parity, in shared memory.
     std::int64_t operator_words(const Shape& shape, const Parts& parts) const {
+        if (staged) return static_cast<std::int64_t>(threads() / lanes) * stages * unroll * node_lanes * nodes_per_thread;
         if (!shared_derivatives) return 0;
         std::int64_t words = 0;
         if (double_parity)
@@ -118,6 +123,8 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
     if (tile.element_groups() % tile.element_lanes() != 0)
         return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes());
+    if (tile.staged && (tile.group < shape.vector_width() || tile.unroll * tile.node_lanes * tile.nodes_per_thread > lanes * shape.vector_width()))
+        return "a warp asks for its coefficients of a trip at once";
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
@@ -127,6 +134,7 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
 std::optional<std::string> parts_violation(const Config& config) {
     const bool apart = config.has("parts", "apart");
     if (apart && config.has("gathers", "copies")) return "right-hand sides have the place of neighbours' values";
+    if (config.has("operator", "staged") && !config.has("basis", "double_parity")) return "coefficients are asked for kind by kind of their rows";
     if (!config.has("basis", "nodal")) return std::nullopt;
     if (apart) return "there are no parts of nodal values";
     if (!config.has("operator", "global")) return "even and odd parts of an operator are small enough for shared memory";
@@ -159,6 +167,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     constexpr int with_bulk_copies = 90;
     Tunable operators{"operator", operator_help, words({"global", "shared"}), Value("global")};
     if (fuses_all(passes) && limits.architecture >= with_bulk_copies) operators.values.emplace_back("derivatives");
+    if (fuses_all(passes) && shape.dimension == 3 && shape.precision == Precision::f32 && !shape.low_order()) operators.values.emplace_back("staged");
     form.tunables.push_back(std::move(operators));
     form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
     if (has_volume(passes)) {
@@ -181,7 +190,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis"}},
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "basis", "operator"}},
                         {"parts", parts_violation, {"basis", "operator"}}};
     std::vector<std::string>& reads = form.constraints.back().reads;
     if (has_volume(passes)) reads.emplace_back("parts");
@@ -269,6 +278,9 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {}, unroll = {};  // neighbouring nodes of a thread, and columns of an operator per trip", tile.group,
                tile.unroll);
+    if (tile.staged)
+        block.line("constexpr int stages = {}, tile_rows = {};  // of coefficients on their way, and rows of a warp", stages,
+                   tile.node_lanes * tile.nodes_per_thread);
     if (tile.on_matrix_units)
         block.line("constexpr int unrolled_steps = {};  // of a product's columns, per trip", number(plan.config, "unrolled_steps"));
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
@@ -389,6 +401,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (tile.by_parity) {
         text.flags.insert({"by_parity", tile.parts_apart ? "parts_apart" : "parts_in_place"});
         if (plan.shape.words() % number(plan.config, "copy_width") != 0) text.flags.insert("block_copies");
+        if (tile.staged) text.flags.insert("staged");
         if (tile.shared_operator) text.flags.insert("shared_operator");
         if (tile.shared_derivatives) text.flags.insert("near_derivatives");
         if (tile.shared_derivatives && !tile.shared_operator) text.flags.insert("bulk_derivatives");

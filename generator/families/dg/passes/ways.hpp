@@ -69,7 +69,8 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way);
 
 /// What the tunable `operator` says in all ways that have it.
 constexpr const char* operator_help =
-    "where D and LIFT are held: read-only loads, or shared memory; derivatives: D in shared memory, by a bulk copy behind the fluxes, LIFT by loads";
+    "where D and LIFT are held: read-only loads, or shared memory; derivatives: D in shared memory, by a bulk copy behind the fluxes, LIFT by loads; "
+    "staged: what a warp takes of both comes through shared memory, some trips ahead";
 
 /// Tunables that all ways have, with the same meaning.
 Tunable elements_per_block_tunable(std::vector<Value> values);

@@ -123,6 +123,9 @@ TEST_F(DgStageKernels, PartsInTheCodeEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=37",
                     "form=immediate_whole,elements_per_block=32,node_parts=2,lift=amplitudes,basis=double_parity,points_in_flight=2,copy_width=4");
     expect_emulated("equation=acoustics_3d order=3 precision=f32 materials=per_element elements=35", parts + ",copy_width=1");
+    expect_emulated("equation=acoustics_3d order=3 precision=f32 materials=per_element elements=70",
+                    "form=immediate_whole,elements_per_block=32,node_parts=2,lift=amplitudes,basis=double_parity,points_in_flight=12,copy_width=4,"
+                    "asked_ahead=384");
     expect_emulated("equation=maxwell_3d order=2 precision=f64 elements=33", parts + ",copy_width=2");
     expect_emulated("equation=acoustics_3d order=1 precision=f64 elements=40", parts + ",copy_width=1");
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=20",
@@ -181,6 +184,16 @@ TEST_F(DgStageKernels, DerivativesInBulkEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=9",
                     "form=warp_tile_whole,basis=parity,operator=derivatives,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,"
                     "node_lanes=4,unroll=2,copy_width=4");
+}
+
+// Coefficients that a warp asks for some trips ahead.
+TEST_F(DgStageKernels, CoefficientsOnTheirWayEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 materials=per_element elements=19",
+                    "form=warp_tile_whole,basis=double_parity,operator=staged,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,"
+                    "node_lanes=4,unroll=4,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=5 precision=f32 elements=11",
+                    "form=warp_tile_whole,basis=double_parity,operator=staged,parts=apart,elements_per_block=16,nodes_per_thread=4,"
+                    "elements_per_thread=1,node_lanes=2,unroll=2,copy_width=2");
 }
 
 // Copies of a block's words where they do not divide an element's: the last block is not whole.
