@@ -137,11 +137,14 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         omp_set_num_threads(threads);
         // One kernel for all sizes.
         const char* const how = in_place ? "form=march" : draw(2) == 0 ? "form=planes,stores=plain" : "form=planes,stores=streaming";
-        auto config = fmt::format("{},y_block={},prefetch_bytes={}", how, in_place && draw(2) == 0 ? 65536 : 16, 1024 * draw(2));
-        if (in_place && kind.find("absorbing=none") != std::string::npos && draw(3) != 0) config += ",layers_at_once=2";
+        const auto config = fmt::format("{},y_block={},prefetch_bytes={}", how, in_place && draw(2) == 0 ? 65536 : 16, 1024 * draw(2));
+        const bool pairs = in_place && kind.find("absorbing=none") != std::string::npos && draw(3) != 0;
         for (const char* size : {"nx=1 ny=1 nz=11", "nx=37 ny=70 nz=5", "nx=66 ny=5 nz=6 pitch=387"}) {
             const Problem problem = parse(fmt::format("{} update={} {}", kind, in_place ? "in_place" : "apart", size));
-            expect_verified(family, problem, family.space(problem, backend_->device().limits).parse(config));
+            const SearchSpace space = family.space(problem, backend_->device().limits);
+            const Config wanted = space.parse(config + (pairs ? ",layers_at_once=2" : ""));
+            // This processor's vectors may be shorter than sums reach.
+            expect_verified(family, problem, space.check(wanted) ? space.parse(config) : wanted);
         }
         omp_set_num_threads(processors);
     }

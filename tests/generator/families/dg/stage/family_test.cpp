@@ -95,7 +95,7 @@ TEST(DgStageSpace, HasManyMembersOfEveryFormAndFewEnoughToEnumerate) {
         for (const Limits& limits : {cpu_limits(), cuda_limits(80), cuda_limits(90), cuda_limits(120)}) {
             const SearchSpace space = families().find("dg_stage").space(problem, limits);
             EXPECT_FALSE(space.check(space.safe()).has_value());
-            EXPECT_LE(space.product(), 175000) << problem.key();  // `hone space` counts a third as many in 30 ms
+            EXPECT_LE(space.product(), 225000) << problem.key();  // `hone space` counts a third as many in 30 ms
         }
     for (const int order : {1, 4, 10}) {
         const Problem problem = parse(fmt::format("dg_stage equation=maxwell_3d order={} precision=f64 elements=1", order));
@@ -151,10 +151,11 @@ TEST(DgStageSpace, TranslatesFormerConfigurations) {
         return config.key();
     };
     const char* const low = "dg_stage equation=maxwell_3d order=2 precision=f32 elements=1";
-    EXPECT_EQ(translated(low, cuda_limits(90),
-                         "fused=whole,form=covariant,traces=shared,elements_per_block=32,nodes_per_thread=2,elements_per_thread=1,operator=immediate,"
-                         "unroll=6,copy_width=4,min_blocks=3"),
-              "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=6,basis=nodal,lift=fluxes,copy_width=4,min_blocks=3");
+    EXPECT_EQ(
+        translated(low, cuda_limits(90),
+                   "fused=whole,form=covariant,traces=shared,elements_per_block=32,nodes_per_thread=2,elements_per_thread=1,operator=immediate,"
+                   "unroll=6,copy_width=4,min_blocks=3"),
+        "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=6,basis=nodal,lift=fluxes,copy_width=4,min_blocks=3,asked_ahead=0");
     EXPECT_EQ(
         translated(low, cuda_limits(90),
                    "fused=whole,form=cartesian,traces=shared,elements_per_block=16,nodes_per_thread=2,elements_per_thread=1,operator=shared,"
