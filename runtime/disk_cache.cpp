@@ -16,6 +16,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/temporary_folder.hpp"
+#include "runtime/writable_folder.hpp"
 #include "tuning_db/environment.hpp"
 #include "tuning_db/file_store.hpp"
 
@@ -129,12 +130,9 @@ std::vector<Entry> entries_by_age(int folder) {
     return entries;
 }
 
-// Whether it is there, or its nearest parent that is there takes what is made in it.
-bool can_be_used(fs::path folder) {
+bool can_be_used(const fs::path& folder) {
     std::error_code error;
-    if (fs::exists(folder, error)) return true;
-    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-    return ::access((folder / ".").c_str(), W_OK | X_OK) == 0;
+    return fs::exists(folder, error) || why_not_writable(folder).empty();
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "runtime/doctor.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -24,7 +22,7 @@
 #include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/run_folder.hpp"
 #include "runtime/topology.hpp"
-#include "tuning_db/file_store.hpp"
+#include "runtime/writable_folder.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -87,12 +85,9 @@ Finding power_finding(Target target, const std::string& what, const std::string&
     return {what, source.has_value(), source ? source->detail : missing, source ? "" : remedy, "energy can be tuned for and shown"};
 }
 
-// Whether a folder that is there or not yet can be had: made below the nearest one that is.
-void require_writable(std::filesystem::path folder) {
-    std::error_code error;
-    while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-    if (access((folder / ".").c_str(), W_OK | X_OK) != 0)
-        throw Error(folder.string(), "nothing can be made in it: " + system_message(errno), "let this user write to it");
+void require_writable(const std::filesystem::path& folder) {
+    if (const std::string reason = why_not_writable(folder); !reason.empty())
+        throw Error(folder.string(), "nothing can be made in it: " + reason, "let this user write to it");
 }
 
 // What keeps kernels from being compiled here whatever the compiler is.

@@ -1,10 +1,7 @@
 #include "tools/database_folder.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "generator/error.hpp"
+#include "runtime/writable_folder.hpp"
 #include "tuner/replay/formats/journal_space.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/file_store.hpp"
@@ -18,8 +15,8 @@ std::filesystem::path database_folder(const std::string& given) {
 
 void make_database_folder(const std::filesystem::path& folder) {
     make_folders(folder);
-    if (access(folder.c_str(), W_OK | X_OK) != 0)
-        throw Error("database " + folder.string(), "it cannot be written: " + system_message(errno), "name a folder of your own with --db");
+    if (const std::string reason = why_not_writable(folder); !reason.empty())
+        throw Error("database " + folder.string(), "it cannot be written: " + reason, "name a folder of your own with --db");
 }
 
 std::filesystem::path records_folder(const std::filesystem::path& folder) {
