@@ -51,10 +51,11 @@ bool deals_tables(const Plan& plan, int fields) {
 
 // Whether lines along the second axis are dealt out one by one, whatever field they are of; all
 // three products of a line come together, and take what they read once, which is worth a fifth.
+// Pairs never deal out whole fields: that takes no fewer rounds, and their fields lie apart.
 bool deals_lines(const Plan& plan, int fields) {
     const int lines = fields * plan.splits() * plan.shape.nodes_along;
     const auto rounds = [&](int numbers) { return (numbers + plan.team() - 1) / plan.team(); };
-    return has_pairs(plan) && 10 * 3 * rounds(lines) <= 12 * rounds(3 * lines);
+    return has_pairs(plan) && (!deals_tables(plan, fields) || 10 * 3 * rounds(lines) <= 12 * rounds(3 * lines));
 }
 
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's

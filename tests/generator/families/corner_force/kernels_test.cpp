@@ -115,6 +115,7 @@ TEST_F(CornerForceKernels, PairsOfPointsEqualTheReferenceInTheEmulator) {
     expect_emulated("dimension=3 order=2 zones=3", pairs + "zones_per_block=2,layers=2,point_data=async,fetch_ahead=32");
     expect_emulated("dimension=3 order=3 precision=f32 zones=2", pairs + "zones_per_block=1,layers=6");
     expect_emulated("dimension=3 order=3 zones=2", pairs + "zones_per_block=1,layers=3,point_data=async");
+    expect_emulated("result=points dimension=3 order=2 zones=5", pairs + "zones_per_block=2,layers=4");
     expect_emulated("result=points dimension=3 order=4 zones=1", pairs + "zones_per_block=1,layers=4,point_data=async");
 }
 
