@@ -23,6 +23,7 @@
 #include "runtime/run_folder.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/writable_folder.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

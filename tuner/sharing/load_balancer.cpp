@@ -11,7 +11,7 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr std::size_t window = 8;           // periods that are remembered
+constexpr std::size_t most_periods = 8;     // that are remembered
 constexpr double sure_sigma = 0.01;         // ... when their times vary by more than this
 constexpr int most_trials = 4;              // shared periods before a search settles
 constexpr double least_gain_of_two = 0.01;  // of sharing over one device alone, which needs no exchange and leaves the other one free
@@ -25,7 +25,7 @@ constexpr int drift_periods = 3;
 template <typename Value>
 void remember(std::vector<Value>& values, const Value& value) {
     values.push_back(value);
-    if (values.size() > window) values.erase(values.begin());
+    if (values.size() > most_periods) values.erase(values.begin());
 }
 
 template <typename Value>
