@@ -9,10 +9,13 @@
 
 namespace hone::inline v0_1 {
 
-std::string why_not_writable(std::filesystem::path folder) {
+std::string why_not_writable(const std::filesystem::path& folder) {
     std::error_code error;
-    while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-    return ::access((folder / ".").c_str(), W_OK | X_OK) == 0 ? "" : system_message(errno);
+    std::filesystem::path nearest = folder;
+    while (!std::filesystem::exists(nearest, error) && nearest.has_relative_path()) nearest = nearest.parent_path();
+    if (::access((nearest / ".").c_str(), W_OK | X_OK) == 0) return "";
+    const std::string reason = system_message(errno);
+    return nearest == folder ? reason : nearest.string() + ": " + reason;
 }
 
 }  // namespace hone::inline v0_1
