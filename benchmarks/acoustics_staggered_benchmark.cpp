@@ -3,6 +3,7 @@
 // in place; `sweeps/ours` says how much faster one pass is. On the processor the rivals are plain
 // OpenMP loops over rows, compiled with the same options as every kernel.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -9,6 +9,7 @@
 // docs/solve-maxwell.md tells what can be done with it. Exit code 0: the checks printed at the end
 // hold; 1: one does not; 2: wrong input.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "generator/families.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

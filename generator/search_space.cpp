@@ -1,6 +1,7 @@
 #include "generator/search_space.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>

@@ -1,6 +1,7 @@
 #include "generator/svg_chart.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

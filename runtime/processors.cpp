@@ -1,6 +1,7 @@
 #include "runtime/processors.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <omp.h>
 #include <sched.h>
 #include <unistd.h>

@@ -7,11 +7,13 @@
 // runtime/languages). The tuner has rooms: its hall (what to try next, and what it cost) knows none
 // of them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -117,6 +119,20 @@ TEST(Layering, EveryIncludeFollowsTheFolderOrder) {
             EXPECT_EQ(reason, "") << file << " includes " << include.header;
         }
     }
+}
+
+// With fmt 9 and 10 it comes with <fmt/format.h>, from 11 on only with its own header.
+TEST(Layering, WhoJoinsRangesIncludesTheHeaderForThem) {
+    const std::string call = std::string("fmt::") + "join(";
+    int found = 0;
+    for (const auto& file : sources()) {
+        std::ifstream source(test::source_path(file));
+        const std::string text{std::istreambuf_iterator<char>(source), {}};
+        if (text.find(call) == std::string::npos) continue;
+        EXPECT_NE(text.find("#include <fmt/ranges.h>"), std::string::npos) << file << " calls " << call;
+        ++found;
+    }
+    EXPECT_GE(found, 50);
 }
 
 // As in CMakeLists.txt: v0_1 of 0.1.0.

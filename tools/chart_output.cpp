@@ -1,6 +1,7 @@
 #include "tools/chart_output.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

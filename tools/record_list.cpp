@@ -1,6 +1,7 @@
 #include "tools/record_list.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "tools/record_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"

@@ -1,6 +1,7 @@
 #include "tools/result_charts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,7 @@
 #include "tools/target.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,7 @@
 #include "tuner/system_load.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>

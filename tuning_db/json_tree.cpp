@@ -1,6 +1,7 @@
 #include "tuning_db/json_tree.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -286,7 +287,7 @@ void JsonPlace::only(std::initializer_list<std::string_view> names) const {
     for (const auto& child : members())
         if (std::find(names.begin(), names.end(), child.name) == names.end())
             fail(fmt::format("has an unknown member {}", json_string(beginning(child.name))),
-                 did_you_mean(child.name, {names.begin(), names.end()}) + fmt::format("it may have {}", fmt::join(names, ", ")));
+                 did_you_mean(child.name, {names.begin(), names.end()}) + fmt::format("it may have {}", fmt::join(names.begin(), names.end(), ", ")));
 }
 
 std::string JsonPlace::where() const {

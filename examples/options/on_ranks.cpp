@@ -1,6 +1,7 @@
 #include "examples/options/on_ranks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 #include <sstream>

@@ -1,6 +1,7 @@
 #include "examples/poisson/next_scalars.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 

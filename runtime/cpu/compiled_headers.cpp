@@ -1,6 +1,7 @@
 #include "runtime/cpu/compiled_headers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>

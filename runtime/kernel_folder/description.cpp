@@ -1,6 +1,7 @@
 #include "runtime/kernel_folder/description.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>

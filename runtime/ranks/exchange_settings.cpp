@@ -1,6 +1,7 @@
 #include "runtime/ranks/exchange_settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "runtime/ranks/link_name.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

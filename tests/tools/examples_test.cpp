@@ -1,6 +1,7 @@
 // Every example line of every help text, run as it stands where that takes a moment, and with
 // smaller problems where it takes a device or minutes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "runtime/cuda/nvml.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"

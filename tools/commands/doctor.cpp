@@ -1,5 +1,7 @@
 #include "runtime/doctor.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "generator/families.hpp"
 #include "generator/tidy.hpp"
 #include "tools/command.hpp"

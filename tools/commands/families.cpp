@@ -1,5 +1,7 @@
 #include "generator/families.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "tools/command.hpp"

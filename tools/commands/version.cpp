@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/backend.hpp"
 #include "runtime/capture.hpp"

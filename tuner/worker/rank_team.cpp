@@ -1,6 +1,7 @@
 #include "tuner/worker/rank_team.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 

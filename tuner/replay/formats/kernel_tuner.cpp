@@ -1,6 +1,7 @@
 #include "tuner/replay/formats/kernel_tuner.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "tuner/replay/formats/t1.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,7 @@
 // The form immediate: operators as constants in the code. About 600 lines, because its layout, its
 // constants and its text, with parts under two reflections or without, agree word for word.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "generator/families/dg/passes/operands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
