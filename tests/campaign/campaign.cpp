@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -9,7 +10,6 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
-#include <utility>
 
 #include "generator/families/built_in_families.hpp"
 
@@ -17,8 +17,6 @@ namespace hone::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double default_seconds = 20;
 
 std::vector<std::string>& lines() {
     static std::vector<std::string> all;
@@ -36,14 +34,11 @@ Record model() {
 
 }  // namespace
 
-Rounds::Rounds() {
-    const char* const text = std::getenv("HONE_CAMPAIGN_SECONDS");
-    const std::chrono::duration<double> seconds(text == nullptr ? default_seconds : std::atof(text));
-    end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds);
-}
-
-bool Rounds::more() {
-    return std::exchange(first_, false) || std::chrono::steady_clock::now() < end_;
+std::size_t times(std::size_t number) {
+    const char* const text = std::getenv("HONE_CAMPAIGN_TIMES");
+    const double factor = text == nullptr ? 1 : std::atof(text);
+    if (!(factor > 0)) throw std::runtime_error("HONE_CAMPAIGN_TIMES is no number above 0");
+    return static_cast<std::size_t>(std::ceil(factor * static_cast<double>(number)));
 }
 
 std::mt19937_64 fresh_random() {

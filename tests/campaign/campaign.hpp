@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -14,19 +13,12 @@
 
 namespace hone::test {
 
-/// How long a test goes on: HONE_CAMPAIGN_SECONDS, 20 where that is not set. At least one round is
-/// always made.
+/// How often a test does what it is about: so many times on any machine, however busy it is, or
+/// HONE_CAMPAIGN_TIMES as many where that is set.
 ///
-///     for (Rounds rounds; rounds.more();) ...
-class Rounds {
-  public:
-    Rounds();
-    bool more();
-
-  private:
-    std::chrono::steady_clock::time_point end_;
-    bool first_ = true;
-};
+///     const std::size_t wanted = times(40);
+///     while (merges < wanted) ...
+std::size_t times(std::size_t number);
 
 /// A random source of a fresh seed, which is printed.
 std::mt19937_64 fresh_random();

@@ -54,7 +54,7 @@ TEST(CampaignCandidates, EachCostsItselfAlone) {
         };
         ASSERT_EQ(evaluate("").status, Status::measured);
         std::vector<std::string> faults = hostile_faults();
-        for (Rounds rounds; rounds.more();) {
+        while (candidates < static_cast<int>(times(4 * hostile_faults().size()))) {
             std::shuffle(faults.begin(), faults.end(), random);
             for (const std::string& fault : faults) {
                 const Outcome outcome = evaluate("fault=" + fault);

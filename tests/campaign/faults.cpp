@@ -137,9 +137,8 @@ TEST_F(CampaignFaults, OfAMergeLoseNothing) {
         faults[present] = logged_faults();
         ASSERT_GT(faults[present].size(), 20U);
     }
-    // Every fault once, and then as long as there is time.
     const std::size_t all = faults[false].size() + faults[true].size();
-    for (Rounds rounds; rounds.more() && static_cast<std::size_t>(rounds_made) < all; ++rounds_made) {
+    for (const std::size_t wanted = std::min(all, times(400)); static_cast<std::size_t>(rounds_made) < wanted; ++rounds_made) {
         const bool present = faults[false].empty() || (!faults[true].empty() && draw(random, 2) == 0);
         const Fault fault = faults[present].back();
         faults[present].pop_back();
@@ -189,7 +188,7 @@ TEST_F(CampaignFaults, OfAJournalLoseNoEvaluation) {
         ASSERT_GT(faults.size(), 20U);
     }
     const std::size_t all = faults.size();
-    for (Rounds rounds; rounds.more() && !faults.empty(); ++rounds_made) {
+    for (const std::size_t wanted = std::min(all, times(400)); static_cast<std::size_t>(rounds_made) < wanted; ++rounds_made) {
         const Fault fault = faults.back();
         faults.pop_back();
         SCOPED_TRACE(fault.text());
@@ -246,7 +245,7 @@ TEST_F(CampaignFaults, OfTheCacheCostOnlyTime) {
         ASSERT_GT(faults.size(), 20U);
     }
     const std::size_t all = faults.size();
-    for (Rounds rounds; rounds.more() && !faults.empty(); ++rounds_made) {
+    for (const std::size_t wanted = std::min(all, times(200)); static_cast<std::size_t>(rounds_made) < wanted; ++rounds_made) {
         const Fault fault = faults.back();
         faults.pop_back();
         SCOPED_TRACE(fault.text());
@@ -290,7 +289,7 @@ TEST_F(CampaignFaults, OfTuningLoseNoEvaluation) {
     }
     const std::size_t all = faults.size();
     std::size_t lines = 0;
-    for (Rounds rounds; rounds.more() && !faults.empty(); ++rounds_made) {
+    for (const std::size_t wanted = std::min(all, times(60)); static_cast<std::size_t>(rounds_made) < wanted; ++rounds_made) {
         const Fault fault = faults.back();
         faults.pop_back();
         SCOPED_TRACE(fault.text());

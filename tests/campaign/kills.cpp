@@ -50,14 +50,15 @@ TEST(CampaignKills, LoseAndRepeatNothing) {
     int runs = 0;
     int left = 0;
     std::size_t evaluations = 0;
-    for (Rounds rounds; rounds.more();) {
+    const int wanted = static_cast<int>(times(20));
+    while (kills < wanted) {
         const OwnFolders own;
         const TemporaryFolder place;
         const fs::path database = own.folder.path() / "db";
         const auto words = tune_command({"--budget", "10m", "--evaluations", "12", "--resume", "--db", database.string()});
         std::string before;
         bool complete = false;
-        while (!complete && rounds.more()) {
+        while (!complete && kills < wanted) {
             Descendants descendants;
             {
                 const EnvironmentVariable temporary("TMPDIR", place.path().string());

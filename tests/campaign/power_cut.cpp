@@ -21,14 +21,15 @@ class CampaignPowerCut : public testing::Test {
 
     RecordedDisk recorded() const { return RecordedDisk(read_log(log), disk); }
 
-    /// Calls `check` with the folder for every moment and everything that may be left, as long as
-    /// there is time: first all moments, then random ones.
+    /// Calls `check` with the folder for every moment and everything that may be left, and then for
+    /// so many random moments of which some of each is left.
     template <typename Check>
     int cut(const RecordedDisk& recording, const Check& check) {
         int cuts = 0;
         std::size_t next = 0;
         const std::vector<Left> kinds{Left::synchronised, Left::everything, Left::names, Left::some};
-        for (Rounds rounds; rounds.more() || next <= recording.length(); ++next) {
+        const std::size_t random_moments = times(200);
+        for (; next <= recording.length() + random_moments; ++next) {
             const std::size_t moment = next <= recording.length() ? next : draw(random, recording.length() + 1);
             for (const Left left : next <= recording.length() ? kinds : std::vector<Left>{Left::some}) {
                 const fs::path target = own.folder.path() / "restored";
