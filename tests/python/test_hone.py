@@ -247,13 +247,19 @@ def test_a_callback_ends_the_run_or_raises(session):
 
 
 def test_ctrl_c_ends_the_run(session):
+    pressed = threading.Event()
+
     def interrupt():
         signal.raise_signal(signal.SIGINT)
+        pressed.set()
 
-    # From another thread, as a terminal's comes between two calls; not later: kernels of an earlier run are in the cache, and the rest is quick.
+    # From another thread, as a terminal's comes between two calls. That thread may come late, and with kernels of an earlier run in the cache the run may be
+    # over by then: so the run waits, and Ctrl-C comes in the second call at the latest.
     def press(progress):
         if progress["evaluations"] == 1:
             threading.Thread(target=interrupt).start()
+        else:
+            pressed.wait()
 
     with pytest.raises(KeyboardInterrupt):
         session.tune(SMALL, evaluations=1000, progress=press)
