@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <type_traits>
@@ -100,8 +99,9 @@ int run(int argc, char** argv, const std::string& name) {
     if (compile_first) compile_kernels(own.problems());
     if (own.register_all) own.register_all();
     RowsAsCsv shown, written;
-    const auto asked = [&](const char* option) { return std::find(rest.begin(), rest.end(), option) != rest.end(); };
-    benchmark::RunSpecifiedBenchmarks(asked("--benchmark_format=csv") ? &shown : nullptr, asked("--benchmark_out_format=csv") ? &written : nullptr);
+    const bool has_file = !benchmark_option(rest, "benchmark_out").empty();
+    benchmark::RunSpecifiedBenchmarks(benchmark_option(rest, "benchmark_format") == "csv" ? &shown : nullptr,
+                                      has_file && benchmark_option(rest, "benchmark_out_format") == "csv" ? &written : nullptr);
     if (own.finish) own.finish();
     benchmark::Shutdown();
     return 0;

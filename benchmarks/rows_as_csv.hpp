@@ -2,9 +2,26 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace hone::benchmarks {
+
+/// An option of Google Benchmark as it reads it: the last that the words give, else the environment
+/// variable of its name, BENCHMARK_FORMAT for benchmark_format. Empty where neither says anything.
+inline std::string benchmark_option(const std::vector<std::string>& words, const std::string& name) {
+    std::string variable = name;
+    std::transform(variable.begin(), variable.end(), variable.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const char* const set = std::getenv(variable.c_str());
+    std::string value = set == nullptr ? "" : set;
+    const std::string start = "--" + name + "=";
+    for (const std::string& word : words)
+        if (word.starts_with(start)) value = word.substr(start.size());
+    return value;
+}
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

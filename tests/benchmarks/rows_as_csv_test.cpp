@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
 #include <string>
+
+#include "tests/support/environment.hpp"
 
 namespace hone::benchmarks {
 namespace {
@@ -34,6 +37,15 @@ TEST(RowsAsCsv, RowsMayDifferInTheirCounters) {
     EXPECT_TRUE(head.ends_with(",\"rival/ours\",\"rival/ours*\"")) << head;
     EXPECT_TRUE(first.starts_with("\"first\"") && first.ends_with(",2.5,")) << first;
     EXPECT_TRUE(second.starts_with("\"second\"") && second.ends_with(",,0.75")) << second;
+}
+
+TEST(RowsAsCsv, IsAskedForByTheLastWordOrTheEnvironment) {
+    const test::EnvironmentVariable none("BENCHMARK_FORMAT", std::nullopt);
+    EXPECT_EQ(benchmark_option({"--benchmark_format=json", "--benchmark_format=csv"}, "benchmark_format"), "csv");
+    EXPECT_EQ(benchmark_option({"--benchmark_out_format=csv"}, "benchmark_format"), "");
+    const test::EnvironmentVariable set("BENCHMARK_FORMAT", "csv");
+    EXPECT_EQ(benchmark_option({}, "benchmark_format"), "csv");
+    EXPECT_EQ(benchmark_option({"--benchmark_format=console"}, "benchmark_format"), "console");
 }
 
 }  // namespace
