@@ -5,7 +5,6 @@ file(GLOB shared_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/benchmark
 file(GLOB rivals CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks/rivals/*.in)
 list(REMOVE_ITEM shared_sources ${benchmark_sources})
 find_package(benchmark REQUIRED)
-find_package(CLI11 REQUIRED)
 # The rival library, official headers and all: only the benchmarks need a toolkit at build time.
 find_package(CUDAToolkit QUIET)
 

@@ -1,7 +1,5 @@
 # Every examples/<name>.cpp is a program that uses hone as an application does: through hone::hone, and CLI11 for its command line. What stands in the
 # folders below (a program's own parts in examples/<name>/, what several share in a folder of its own) is one library, that tests link too.
-find_package(CLI11 REQUIRED)
-find_package(PNG REQUIRED)
 file(GLOB example_parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*/*.cpp)
 add_library(example_parts STATIC ${example_parts})
 # The tests read pictures back.

@@ -1,6 +1,9 @@
 # The Python package: runtime/languages/python/hone, with a module of nanobind's on libhone. 'pip install .' (pyproject.toml) comes here, and makes a wheel of
 # the component python: a prefix of its own inside the package, with libhone, the hone program and the records, which libhone finds beside itself.
-find_package(Python 3.9 COMPONENTS Interpreter Development.Module REQUIRED)
+find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
+if(NOT Python_FOUND)
+    message(FATAL_ERROR "The Python module needs Python 3.9 or newer with its headers, Python.h (Debian, Ubuntu: apt install python3-dev).")
+endif()
 if(NOT nanobind_DIR)
     execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_DIR)
 endif()

@@ -1,6 +1,4 @@
 # The `hone` command: tools/main.cpp. The other files of tools/ and tools/commands/ are a library of their own, so that tests can call a sub-command directly.
-find_package(CLI11 REQUIRED)
-
 file(GLOB tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/tools/commands/*.cpp)
 list(REMOVE_ITEM tool_sources ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
 if(tool_sources)
@@ -33,9 +31,5 @@ if(tool_sources AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
                            COMMAND hone completion zsh --output ${tool_texts}/_hone
                            COMMAND hone completion fish --output ${tool_texts}/hone.fish
                            COMMAND hone completion man --output ${tool_texts}/hone.1)
-        install(FILES ${tool_texts}/hone DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-        install(FILES ${tool_texts}/_hone DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-        install(FILES ${tool_texts}/hone.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-        install(FILES ${tool_texts}/hone.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     endif()
 endif()

@@ -1,7 +1,7 @@
 # Sourced by tools/quickstart and tools/test: what hone needs, as Debian and Ubuntu name it, asked for only where it is not found.
 
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev)
-test_packages=(libopenmpi-dev openmpi-bin libmetis-dev libpng-dev libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-dev clang-format-14 clang-tidy libomp-dev lld ccache python3-jsonschema)
+test_packages=(libopenmpi-dev openmpi-bin libmetis-dev libpng-dev libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-dev clang-format-14 clang-tidy libomp-dev lld ccache git pkg-config gfortran dpkg-dev mmdebstrap python3-dev python3-venv python3-jsonschema)
 
 # The C++ compiler that CMake will take: CXX, else the first of those that it looks for. It has to compile a program of C++20 with OpenMP.
 working_compiler() {

@@ -53,7 +53,7 @@ run_examples() {
         example "waves from Fortran" waves_fortran --device cpu
         ends_with "^exit code 2$" build/ci/bin/waves_fortran --no-such-option || result=1
     else
-        echo "skipped: the example of Fortran, because there is no Fortran compiler"
+        echo "skipped: the example of Fortran, because there is no Fortran compiler (Debian, Ubuntu: apt install gfortran)"
     fi
     # A mesh from a file, with kernels that are tuned for it first.
     example "maxwell on a mesh" maxwell --device cpu --equation maxwell_2d_tm --mesh examples/mesh/disc.msh --initial cylinder --tune 5 \
@@ -266,6 +266,7 @@ ends_with() {
 # Where the gate takes two and four ranks.
 run_ranks() {
     local scratch result=0
+    command -v mpirun >/dev/null || { skipped "there is no MPI here (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin)"; return; }
     scratch=$(mktemp -d)
     HONE_CACHE=$scratch/cache HONE_DB=$scratch/db OMP_WAIT_POLICY=passive run_on_ranks 64 1 2 3 4 8 || result=1
     HONE_CACHE=$scratch/cache HONE_DB=$scratch/db OMP_WAIT_POLICY=passive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 killed_rank || result=1

@@ -18,19 +18,36 @@ check_shared() {
         cmake -DBUILD="$PWD/build/shared" -DSOURCE="$PWD/tests/consumer" -DWORK="$PWD/build/shared_consumer" -P tests/consumer/find_package.cmake
 }
 
-# Files that Kernel Tuner writes, and those that hone writes for it. Its environment stays in the user's cache folder, by the versions of what is in it;
-# where that is broken it is made anew. Skipped where Kernel Tuner cannot be installed from PyPI.
+# virtual_environment <folder>: makes one, or says what it wants for it.
+virtual_environment() {
+    command -v python3 >/dev/null || { skipped "python3 is not here (Debian, Ubuntu: apt install python3-venv)"; return; }
+    python3 -c 'import ensurepip' 2>/dev/null ||
+        { skipped "python3 cannot make virtual environments: its ensurepip is not here (Debian, Ubuntu: apt install python3-venv)"; return; }
+    rm -rf "$1"
+    python3 -m venv "$1" >build/venv.log 2>&1 || skipped "no virtual environment in $1: $(reason_in build/venv.log)"
+}
+
+# packages_of <folder> <Python that imports them> <package>...: makes sure that the virtual environment of this folder has these packages of PyPI; where it is
+# broken it is made anew. It stays, in the user's cache folder.
+packages_of() {
+    local folder=$1 imports=$2 log
+    shift 2
+    ! "$folder/bin/python" -c "$imports" >/dev/null 2>&1 || return 0
+    [ "$install" = yes ] || { skipped "$* are not in $folder, and --no-install leaves it so"; return; }
+    virtual_environment "$folder" || return
+    log=build/pip-$(basename "$folder").log
+    timeout 300 "$folder/bin/pip" install --quiet "$@" >"$log" 2>&1 || skipped "$* cannot be installed from PyPI: $(reason_in "$log")"
+}
+
+# What folders of virtual environments are called, whose programs are of one Python.
+python_version() { python3 -c 'import platform; print(platform.python_version())' 2>/dev/null || echo none; }
+
+# Files that Kernel Tuner writes, and those that hone writes for it.
 check_exchange() {
     local version=1.5.0 venv scratch result=0
-    command -v python3 >/dev/null || { echo "skipped: python3 is not here"; return 0; }
-    command -v g++ >/dev/null || { echo "skipped: Kernel Tuner's C backend asks for g++, which is not here"; return 0; }
-    venv=$caches/hone-kernel-tuner/$version-python$(python3 -c 'import platform; print(platform.python_version())')
-    if ! "$venv/bin/python" -c 'from kernel_tuner import tune_kernel' >/dev/null 2>&1; then
-        [ "$install" = yes ] || { echo "skipped: Kernel Tuner is not in $venv, and --no-install leaves it so"; return 0; }
-        rm -rf "$venv"
-        { python3 -m venv "$venv" && timeout 300 "$venv/bin/pip" install --quiet "kernel_tuner==$version"; } >build/kernel_tuner.log 2>&1 ||
-            { echo "skipped: Kernel Tuner cannot be installed: $(tail -n 1 build/kernel_tuner.log)"; return 0; }
-    fi
+    command -v g++ >/dev/null || { skipped "Kernel Tuner's C backend asks for g++, which is not here (Debian, Ubuntu: apt install g++)"; return; }
+    venv=$caches/hone-kernel-tuner/$version-python$(python_version)
+    packages_of "$venv" 'from kernel_tuner import tune_kernel' "kernel_tuner==$version" || return
     scratch=$(mktemp -d)
     "$venv/bin/python" tests/kernel_tuner/exchange.py build/ci/bin/hone "$scratch" >build/kernel_tuner.log 2>&1 || { cat build/kernel_tuner.log; result=1; }
     tail -n 1 build/kernel_tuner.log
@@ -38,24 +55,18 @@ check_exchange() {
     return $result
 }
 
-# Sets `venv` to the environment that the Python package is built and tested in, which stays in the user's cache folder; or says why there is none.
+# Sets `venv` to the environment that the Python package is built and tested in; or says why there is none.
 python_environment() {
-    command -v python3 >/dev/null || { echo "skipped: python3 is not here"; return 1; }
-    venv=$caches/hone-python/python$(python3 -c 'import platform; print(platform.python_version())')
-    if ! "$venv/bin/python" -c 'import nanobind, numpy, pandas, pytest, scikit_build_core' 2>/dev/null; then
-        [ "$install" = yes ] || { echo "skipped: what the package is built and tested with is not in $venv, and --no-install leaves it so"; return 1; }
-        rm -rf "$venv"
-        { python3 -m venv "$venv" && timeout 300 "$venv/bin/pip" install --quiet 'nanobind>=2' numpy pandas pytest 'scikit-build-core>=0.10'; } \
-            >build/python.log 2>&1 || { echo "skipped: no packages from PyPI: $(tail -n 1 build/python.log)"; return 1; }
-    fi
+    venv=$caches/hone-python/python$(python_version)
+    packages_of "$venv" 'import nanobind, numpy, pandas, pytest, scikit_build_core' 'nanobind>=2' numpy pandas pytest 'scikit-build-core>=0.10' || return
     "$venv/bin/python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
-        { echo "skipped: Python.h is not here (Debian, Ubuntu: apt install python3-dev)"; return 1; }
+        skipped "Python.h is not here (Debian, Ubuntu: apt install python3-dev)"
 }
 
 # The package as the product's build makes it: its notebook, steps on NumPy's arrays, and what is said of arrays that are wrong.
 check_python() {
     local venv package=build/python_package
-    python_environment || return 0
+    python_environment || return
     rm -rf $package
     { configure ci -DHONE_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$venv/bin/python" &&
         cmake --build --preset ci --parallel "$jobs" --target hone_python hone_python_stub hone_c hone &&
@@ -68,7 +79,7 @@ check_python() {
 # The package as 'pip install .' makes it, but with the flags of the preset ci, whose objects the compiler cache has.
 check_wheel() {
     local venv
-    python_environment || return 0
+    python_environment || return
     CXX=c++ "$venv/bin/pip" install --no-build-isolation --no-deps . --config-settings=cmake.define.HONE_UNITY=ON \
         --config-settings=cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON --config-settings='cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG' \
         >build/python.log 2>&1 || { cat build/python.log; return 1; }
@@ -79,7 +90,7 @@ check_wheel() {
 check_debian() {
     local program release scratch result=0
     for program in mmdebstrap cpack dpkg-shlibdeps; do
-        command -v $program >/dev/null || { echo "skipped: $program is not here (Debian, Ubuntu: apt install mmdebstrap dpkg-dev)"; return 0; }
+        command -v $program >/dev/null || { skipped "$program is not here (Debian, Ubuntu: apt install mmdebstrap dpkg-dev)"; return; }
     done
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
     configure release -DHONE_UNITY=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG' &&
@@ -101,8 +112,8 @@ END
     mmdebstrap --variant=apt --customize-hook="copy-in '$scratch/hone.deb' '$scratch/inside' /" --customize-hook='chroot "$1" sh /inside' \
         "$release" /dev/null >"$scratch/log" 2>&1 || result=1
     if [ $result = 1 ] && ! grep -q "hone.deb" "$scratch/log"; then
-        echo "skipped: no fresh $release could be made: $(tail -n 1 "$scratch/log")"
-        result=0
+        skipped "no fresh $release could be made: $(reason_in "$scratch/log")"
+        result=77
     else
         grep -vE '^(Get|Fetched|Setting up|Unpacking|Selecting|Preparing|I: )' "$scratch/log" | tail -n 25
     fi

@@ -3,7 +3,7 @@
 
 # The checks of sources take what git knows, and of an archive that was unpacked it knows nothing.
 known_to_git() {
-    git ls-files --error-unmatch tools/test >/dev/null 2>&1 || { echo "skipped: git, which says what the sources are, is not here or does not know this folder"; return 1; }
+    git ls-files --error-unmatch tools/test >/dev/null 2>&1 || skipped "git, which says what the sources are, is not here or does not know this folder"
 }
 
 # Kernels in folders of their own (examples/kernels) are no C++ before hone adds what they are told.
@@ -12,9 +12,9 @@ sources() {
 }
 
 check_format() {
-    known_to_git || return 0
+    known_to_git || return
     local program=clang-format-14
-    command -v $program >/dev/null || { echo "skipped: formatting differs between versions, and $program is not here"; return 0; }
+    command -v $program >/dev/null || { skipped "formatting differs between versions, and $program is not here (Debian, Ubuntu: apt install $program)"; return; }
     sources | xargs $program --dry-run --Werror
 }
 
@@ -49,15 +49,15 @@ clang_tidy() {
 }
 
 check_tidy_all() {
-    known_to_git || return 0
-    command -v clang-tidy >/dev/null || { echo "skipped: clang-tidy is not here"; return 0; }
+    known_to_git || return
+    command -v clang-tidy >/dev/null || { skipped "clang-tidy is not here (Debian, Ubuntu: apt install clang-tidy)"; return; }
     clang_tidy "$(git grep --untracked -lE '^(using [a-z_:]+;|namespace [a-z_]+ =)' -- '*.cpp' ':!tests' ':!examples/kernels' ':!runtime/languages/python')"
 }
 
 # The same for the sources that changed, each by itself, too; where that would take longer than all of them in groups, so.
 check_tidy() {
-    known_to_git || return 0
-    command -v clang-tidy >/dev/null || { echo "skipped: clang-tidy is not here"; return 0; }
+    known_to_git || return
+    command -v clang-tidy >/dev/null || { skipped "clang-tidy is not here (Debian, Ubuntu: apt install clang-tidy)"; return; }
     local base=${HONE_BASE:-} changed
     [ -n "$base" ] || base=$(git merge-base HEAD origin/main 2>/dev/null)
     if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=$(git rev-list -1 --before='1 day ago' HEAD); fi
@@ -71,7 +71,7 @@ check_tidy() {
 
 # Every header of ours, by itself: whoever includes it needs nothing before it.
 check_headers() {
-    known_to_git || return 0
+    known_to_git || return
     configure dev || return 1
     local flags
     flags=$(sed -n 's/^  "command": "\(.*\) -o [^ ]* -c [^ ]*tests.*generator.*",$/\1/p' build/dev/compile_commands.json | head -n 1 | sed 's/\\"/"/g')

@@ -1,0 +1,20 @@
+# Says in one message which of the libraries were not found and what to install. Needs nothing but variables, so that it can be tried with any:
+# cmake '-Dhone_libraries_needed=fmt;ZLIB' -DZLIB_FOUND=TRUE -P cmake/FoundLibraries.cmake
+set(package_of_fmt libfmt-dev)
+set(package_of_nlohmann_json nlohmann-json3-dev)
+set(release_of_nlohmann_json " (3.11 or newer)")
+set(package_of_ZLIB zlib1g-dev)
+set(package_of_CLI11 libcli11-dev)
+set(package_of_PNG libpng-dev)
+set(missing "")
+set(packages "")
+foreach(library IN LISTS hone_libraries_needed)
+    if(NOT ${library}_FOUND)
+        string(APPEND missing " ${library}${release_of_${library}}")
+        string(APPEND packages " ${package_of_${library}}")
+    endif()
+endforeach()
+if(missing)
+    message(FATAL_ERROR "hone needs these libraries with their headers, which CMake does not find:${missing}. Debian, Ubuntu: apt install${packages}. "
+                        "Where they are in a place of their own, name it in CMAKE_PREFIX_PATH.")
+endif()
