@@ -15,12 +15,8 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/temporary_folder.hpp"
-#include "tests/generator/families/batched_gemm/on_host.hpp"
-#include "tests/generator/families/corner_force/on_host.hpp"
 #include "tests/generator/families/corner_force/zones.hpp"
-#include "tests/generator/families/device/on_host.hpp"
-#include "tests/generator/families/dg/volume/on_host.hpp"
-#include "tests/generator/families/gauss_seidel_27/on_host.hpp"
+#include "tests/generator/families/on_host.hpp"
 #include "tests/support/coverage.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/golden_cases.hpp"
@@ -80,15 +76,6 @@ std::vector<Problem> small_problems(const std::string& problem) {
     std::vector<Problem> problems;
     for (const Extents& some : extents) problems.push_back(built_in_families().parse_problem(with_extents(problem, some)));
     return problems;
-}
-
-Family on_host(const Family& family) {
-    if (family.name == "gauss_seidel_27") return test::turns_on_host(family);
-    for (const char* name : {"acoustics_staggered", "poisson7", "batched_gemv", "fe_mass"})
-        if (family.name == name) return test::device_on_host(family);
-    if (family.name == "corner_force") return test::roots_on_host(family);
-    if (family.name == "batched_gemm") return test::without_batched_assembly(family);
-    return test::without_assembly(family);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -186,7 +173,7 @@ TEST_P(SlowEmittedKernels, HaveNoStatementThatTheirConfigurationRulesOut) {
     const Config config = family.space(problem, limits).parse(GetParam().config);
     const std::string text = family.kernel(problem, config, limits).text;
     if (family.name == "corner_force") family = test::with_zones_of_all_kinds(family);
-    if (GetParam().target == Target::cuda) family = test::emulated(on_host(family), limits);
+    if (GetParam().target == Target::cuda) family = test::emulated(test::on_host(family), limits);
     const test::Coverage coverage = test::coverage_of(family, problems, config, text, folder.path());
     std::string left;
     for (const auto& line : coverage.left) left += "\n" + line;

@@ -62,7 +62,7 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
     const char* const vectors = "[components][nodes]";
     std::vector<ArraySpec> result;
     if (shape.stored) {
-        result.push_back(laid_out({"weights", Access::in, shape.elements * points, "[elements][points]", "density |J| times the quadrature's weight"},
+        result.push_back(laid_out({"weights", Access::in, shape.elements * points, "[elements][points^d]", "density |J| times the quadrature's weight"},
                                   {shape.elements, points}));
     } else {
         const std::int64_t d = shape.dimension;

@@ -71,7 +71,8 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
         coefficient_array.shape = "[27][nz][ny][pitch]";
         const std::int64_t plane = grid.ny * grid.pitch;
         coefficient_array.slices = {.words_per_unit = plane, .blocks = coefficients, .block_stride = grid.nz * plane};
-        coefficient_array = laid_out(std::move(coefficient_array), {coefficients, grid.nz, grid.ny, grid.pitch});
+        constexpr std::int64_t boundary = 1;  // x counts as in u
+        coefficient_array = laid_out(std::move(coefficient_array), {coefficients, grid.nz, grid.ny, grid.pitch}, boundary);
     }
     if (grid.stencil == Stencil::symmetric) {
         coefficient_array.shape = "[14][nz+2][ny+2][pitch]";

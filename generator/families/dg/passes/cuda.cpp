@@ -31,7 +31,8 @@ void add_finish(Holes& holes, const Plan& plan, const Pass& pass, const std::set
                                    fields_here ? "" : ", true"));
     put("residual", fmt::format("load(residual, {} + i{});", helpers ? "brought" : residual_here ? "here" : "res + base", of_memory));
     put("field", fields_here ? "load(field, here + (i + i / words * (row - words)));" : fmt::format("load(field, q + base + i{});", part));
-    put("before", fmt::format("load(before, {} + i{});", helpers ? "brought" : "rhs + base", helpers ? "" : part));
+    const bool before_here = helpers && !pass.update;  // helpers bring one array: of an update the residual
+    put("before", fmt::format("load(before, {} + i{});", before_here ? "brought" : "rhs + base", before_here ? "" : part));
     put("load_ahead", fmt::format("load(ahead[trip], {} + size_t(block_first) * words + i{});", pass.update ? "res" : "rhs", part));
     put("load_fields_ahead", fmt::format("load(fields_ahead[trip], q + size_t(block_first) * words + i{});", part));
     const char* const store = flags.contains("streaming_stores") ? "store_streaming" : "store";
