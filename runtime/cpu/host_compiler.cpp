@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "generator/error.hpp"
+#include "runtime/compiled_entries.hpp"
 #include "runtime/cpu/compiled_headers.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_object.hpp"
@@ -270,6 +271,13 @@ CompiledCode unpacked(const std::string& contents) {
     return code;
 }
 
+// Functions that are nowhere are found by the linker, and not only when the object is loaded.
+constexpr const char* all_functions = "-Wl,-z,defs";
+
+bool lacks_functions(std::string_view log) {
+    return log.find("undefined reference") != std::string_view::npos || log.find("undefined symbol") != std::string_view::npos;
+}
+
 // Without the comment at its head, which names sizes and a configuration: what differs in nothing
 // else is one program.
 std::string_view without_head(std::string_view text) {
@@ -297,7 +305,13 @@ class HostCompilerRunner : public Compiler {
     CompileOutcome compile(const KernelSource& source) const override {
         CompileOutcome outcome;
         if (!host_.has_room) throw FullDiskError(host_.missing);
-        if (!host_.path.empty() && source.target == Target::cpu) return compile_text(with_entry_table(source));
+        if (!host_.path.empty() && source.target == Target::cpu) {
+            outcome = compile_text(with_entry_table(source));
+            if (!outcome.ok) return outcome;
+            outcome.failure = missing_entries(source, outcome.code.binary);
+            outcome.ok = outcome.failure.empty();
+            return outcome;
+        }
         outcome.failure = host_.path.empty() ? host_.missing : "the source is for " + to_string(source.target) + ", this compiler is for cpu";
         return outcome;
     }
@@ -329,6 +343,13 @@ class HostCompilerRunner : public Compiler {
         }
         CompileOutcome outcome = compiled_once(with_headers, text);
         if (!outcome.ok && with_headers.size() > options_.size()) outcome = compiled_once(options_, text);
+        if (!outcome.ok && lacks_functions(outcome.code.log)) {
+            // Linked all the same, it shows their names and those that are there.
+            std::vector<std::string> lenient = options_;
+            std::erase(lenient, all_functions);
+            const CompileOutcome incomplete = compiled_once(lenient, text);
+            if (const std::string missing = missing_functions(incomplete.code.binary, outcome.code.log); !missing.empty()) outcome.failure = missing;
+        }
         return outcome;
     }
 
@@ -449,6 +470,7 @@ std::vector<std::string> host_compiler_options() {
     // The table's calls reach this object's own functions, never one of the same name elsewhere in
     // the process.
     options.emplace_back("-Wl,-Bsymbolic");
+    options.emplace_back(all_functions);
     return options;
 }
 

@@ -3,8 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace hone::inline v0_1::cuda {
+namespace {
+
+// NVRTC compiles nothing without a second library, which it asks the loader for when it first
+// compiles. One that lies beside it is loaded here, as the loader does not look there. Else whether
+// it is found is tried: compiling nothing takes a twentieth of a second.
+bool lacks_builtins(const Nvrtc& nvrtc, const std::string& builtins) {
+    if (SharedLibrary({std::filesystem::path(nvrtc.library.path()).replace_filename(builtins).string()})) return false;
+    Program* program = nullptr;
+    if (nvrtc.create_program(&program, "", "nothing.cu", 0, nullptr, nullptr) != nvrtc_success) return false;
+    const int result = nvrtc.compile_program(program, 0, nullptr);
+    nvrtc.destroy_program(&program);
+    return result == nvrtc_builtins_failure;
+}
+
+}  // namespace
 
 Nvrtc load_nvrtc(const LibraryCandidates& candidates) {
     Nvrtc nvrtc;
@@ -28,6 +44,11 @@ Nvrtc load_nvrtc(const LibraryCandidates& candidates) {
     int count = 0;
     if (nvrtc.version(&major, &minor) != nvrtc_success || nvrtc.architecture_count(&count) != nvrtc_success || count <= 0) {
         nvrtc.missing = fmt::format("NVRTC {} does not tell its version and architectures", nvrtc.library.path());
+        return nvrtc;
+    }
+    if (const std::string builtins = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor); lacks_builtins(nvrtc, builtins)) {
+        nvrtc.missing = fmt::format("NVRTC {} does not find {}, and compiles nothing without it", nvrtc.library.path(), builtins);
+        nvrtc.remedy = "install the package that has it (NVIDIA's cuda-nvrtc, Debian's libnvrtc-builtins), or add its folder to LD_LIBRARY_PATH";
         return nvrtc;
     }
     nvrtc.name = fmt::format("NVRTC {}.{}", major, minor);

@@ -12,6 +12,7 @@ namespace hone::inline v0_1::cuda {
 struct Program;
 
 constexpr int nvrtc_success = 0;
+constexpr int nvrtc_builtins_failure = 7;
 
 // clang-format off
 #define HONE_NVRTC_FUNCTIONS(row)                                                                                     \
@@ -42,7 +43,8 @@ struct Nvrtc {
 #undef HONE_MEMBER
 };
 
-/// Loads NVRTC and asks its version. It needs no device and no driver.
+/// Loads NVRTC, asks its version, and makes sure that it has all that it needs to compile. It needs
+/// no device and no driver.
 Nvrtc load_nvrtc(const LibraryCandidates& candidates);
 
 }  // namespace hone::inline v0_1::cuda

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "generator/error.hpp"
+#include "runtime/compiled_entries.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/resource_report.hpp"
 
@@ -90,18 +91,20 @@ class ProgramHandle {
         if (result_ == nvrtc_success) result_ = nvrtc_->compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
         return result_;
     }
-    std::string log() const { return text(nvrtc_->log_size, nvrtc_->log, 1); }
-    std::string cubin() const { return text(nvrtc_->cubin_size, nvrtc_->cubin, 0); }
+    std::string log() const {
+        std::string log = bytes_of(nvrtc_->log_size, nvrtc_->log);
+        std::erase(log, '\0');  // at its end, and in NVRTC 13 between the messages of its parts
+        return log;
+    }
+    std::string cubin() const { return bytes_of(nvrtc_->cubin_size, nvrtc_->cubin); }
 
   private:
-    // `terminators`: zero bytes at the end that are not part of the text.
-    std::string text(int (*size)(Program*, std::size_t*), int (*get)(Program*, char*), std::size_t terminators) const {
-        std::size_t bytes = 0;
-        if (program_ == nullptr || size(program_, &bytes) != nvrtc_success || bytes == 0) return {};
-        std::string bytes_of(bytes, '\0');
-        if (get(program_, bytes_of.data()) != nvrtc_success) return {};
-        bytes_of.resize(bytes - terminators);
-        return bytes_of;
+    std::string bytes_of(int (*size)(Program*, std::size_t*), int (*get)(Program*, char*)) const {
+        std::size_t count = 0;
+        if (program_ == nullptr || size(program_, &count) != nvrtc_success || count == 0) return {};
+        std::string bytes(count, '\0');
+        if (get(program_, bytes.data()) != nvrtc_success) return {};
+        return bytes;
     }
 
     const Nvrtc* nvrtc_;
@@ -152,15 +155,23 @@ class NvrtcCompiler : public Compiler {
             if (auto code = unpacked(*kept)) {
                 outcome.ok = true;
                 outcome.code = std::move(*code);
-                return outcome;
+                return judged(std::move(outcome), source);
             }
         outcome = run(source.text);
         // A full disk costs time, not the answer.
         if (outcome.ok) cache_->write(key, packed(outcome.code));
-        return outcome;
+        return judged(std::move(outcome), source);
     }
 
   private:
+    // Code that lacks a kernel which the plan launches is none, whatever NVRTC says.
+    static CompileOutcome judged(CompileOutcome outcome, const KernelSource& source) {
+        if (!outcome.ok) return outcome;
+        outcome.failure = missing_entries(source, outcome.code.binary);
+        outcome.ok = outcome.failure.empty();
+        return outcome;
+    }
+
     CompileOutcome run(const std::string& text) const {
         CompileOutcome outcome;
         outcome.code.target = Target::cuda;

@@ -62,14 +62,14 @@ Parameters common_parameters(const Description& description, const std::vector<S
 }
 
 // Those of the folder's function. Of numbers that are listed the names are their values, where a
-// problem says which.
-Parameters own_parameters(const Description& description, const std::vector<Scratch>& scratch, const Problem* problem) {
+// problem says which. What was written for another caller may lack a const.
+Parameters own_parameters(const Description& description, const std::vector<Scratch>& scratch, const Problem* problem, bool constant = true) {
     if (!description.wrapped) return common_parameters(description, scratch);
     Parameters parameters;
     for (const Passed& passed : description.passed) {
         if (passed.array >= 0) {
             const Argument& argument = description.arguments.at(static_cast<std::size_t>(passed.array));
-            parameters.add(pointer(argument, true), argument.name);
+            parameters.add(pointer(argument, constant), argument.name);
         } else {
             parameters.declared += fmt::format("{}{} {}", parameters.declared.empty() ? "" : ", ", passed.type, passed.name);
             parameters.names += (parameters.names.empty() ? "" : ", ") + (problem == nullptr ? passed.name : literal(passed, *problem));
@@ -180,28 +180,54 @@ std::string sole(const Description& description, const std::string& entry, const
                        declaration(description, entry, scratch, constants));
 }
 
-// What hone adds behind the text for an entry. `before` stands before the caller's name.
-std::string caller(const Description& description, const Problem& problem, const std::string& entry, const std::vector<Scratch>& scratch,
-                   std::size_t constants, bool cuda, const std::string& before) {
-    std::string text = sole(description, entry, scratch, constants);
-    if (!has_caller(description, cuda)) return text;
-    const Parameters own = with_constants(own_parameters(description, scratch, &problem), constants);
+// A function of this head that calls another one.
+std::string calling(const std::string& head, const std::string& callee, const Parameters& arguments) {
+    return fmt::format("{}\n{{\n    {}({});\n}}\n", head, callee, arguments.names);
+}
+
+// The parameters by which hone calls an entry that has a caller.
+Parameters outer_parameters(const Description& description, const std::vector<Scratch>& scratch, std::size_t constants) {
     Parameters outer = common_parameters(description, scratch);
     if (!description.range.given()) {
         outer.add("int", "");
         outer.add("int", "");
     }
-    outer = with_constants(outer, constants);
-    return text + fmt::format("extern \"C\" {}void {}({})\n{{\n    {}({});\n}}\n", before, called(description, entry, cuda), outer.declared, entry,
-                              own.names);
+    return with_constants(outer, constants);
+}
+
+// What hone adds behind the text for an entry.
+std::string caller(const Description& description, const Problem& problem, const std::string& entry, const std::vector<Scratch>& scratch,
+                   std::size_t constants, bool cuda) {
+    std::string text = sole(description, entry, scratch, constants);
+    if (!has_caller(description, cuda)) return text;
+    if (cuda) {
+        const Parameters own = with_constants(own_parameters(description, scratch, nullptr, false), constants);
+        return text + calling(fmt::format("__device__ void hone_calls_{}({})", entry, own.declared), entry, own);
+    }
+    const Parameters own = with_constants(own_parameters(description, scratch, &problem), constants);
+    const Parameters outer = outer_parameters(description, scratch, constants);
+    return text + calling(fmt::format("extern \"C\" void {}({})", called(description, entry, cuda), outer.declared), entry, own);
 }
 
 // A kernel that was written to be launched by another caller is a function of the device to hone's
-// own kernel.
+// own kernel. That stands before the text, where `__global__` still means what it does: NVRTC
+// cannot give a macro its former meaning back.
+void own_kernel(Block& before, const Description& description, const Problem& problem, const std::string& entry, const std::vector<Scratch>& scratch,
+                std::size_t constants, std::int64_t threads) {
+    const Parameters declared = with_constants(own_parameters(description, scratch, nullptr, false), constants);
+    const Parameters own = with_constants(own_parameters(description, scratch, &problem), constants);
+    before.line("__device__ void hone_calls_{}({});", entry, declared.declared);
+    before.lines_of(calling(fmt::format("extern \"C\" __global__ __launch_bounds__({}) void {}({})", threads, called(description, entry, true),
+                                        outer_parameters(description, scratch, constants).declared),
+                            "hone_calls_" + entry, own));
+}
+
+// What CUDA allows of kernels only.
 constexpr std::string_view kernels_are_functions =
-    "#pragma push_macro(\"__global__\")\n#undef __global__\n#define __global__ __device__\n"
-    "#pragma push_macro(\"__launch_bounds__\")\n#undef __launch_bounds__\n#define __launch_bounds__(...)\n";
-constexpr std::string_view kernels_are_kernels = "#pragma pop_macro(\"__launch_bounds__\")\n#pragma pop_macro(\"__global__\")\n";
+    "#undef __global__\n#define __global__ __device__\n"
+    "#undef __launch_bounds__\n#define __launch_bounds__(...)\n"
+    "#undef __maxnreg__\n#define __maxnreg__(...)\n"
+    "#undef __grid_constant__\n#define __grid_constant__\n";
 
 // The folder's text with what it is told. Lines of a plain file keep their numbers in the
 // compiler's messages.
@@ -397,12 +423,13 @@ KernelSource kernel_source(const Description& description, const std::string& fa
     }
     Block before = definitions(problem, constants, !side.is_template());
     std::string after;
-    if (cuda && description.wrapped) after += kernels_are_kernels;
     for (const auto& [entry, count] : entries_of(side)) {
-        if (!description.wrapped) before.line("extern \"C\" {}{};", cuda ? "__global__ " : "", declaration(description, entry, side.scratch, count));
+        if (!description.wrapped)
+            before.line("extern \"C\" {}{};", cuda ? "__global__ " : "", declaration(description, entry, side.scratch, count));
+        else if (cuda)
+            own_kernel(before, description, problem, entry, side.scratch, count, threads);
         source.entries.push_back(called(description, entry, cuda));
-        after +=
-            caller(description, problem, entry, side.scratch, count, cuda, cuda ? fmt::format("__global__ __launch_bounds__({}) ", threads) : "");
+        after += caller(description, problem, entry, side.scratch, count, cuda);
     }
     if (cuda && description.wrapped) before.lines_of(kernels_are_functions);
     const std::string shown = description.name + "/" + side.file;
@@ -439,7 +466,7 @@ KernelSource reference_source(const Description& description, const Problem& pro
         Block before = definitions(problem, constants, true);
         if (!description.wrapped) before.line("extern \"C\" {};", declaration(description, entry, {}, 0));
         source.text += told_text(description.name + "/" + description.reference.file, description.reference.text, false, constants, before, nullptr) +
-                       caller(description, problem, entry, {}, 0, false, "");
+                       caller(description, problem, entry, {}, 0, false);
         source.entries = {called(description, entry, false)};
     }
     source.step.resize(1);

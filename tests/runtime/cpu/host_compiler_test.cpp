@@ -153,6 +153,26 @@ TEST_F(HostCompilerTest, AnEntryPointMustTakeWhatItsSourceDeclares) {
     EXPECT_THROW(with_entry_table(inconsistent), Error);
 }
 
+// Never the loader: what it says comes when a kernel is launched, and has no remedy.
+TEST_F(HostCompilerTest, FunctionsThatAreNowhereAreAFailureThatNamesThem) {
+    const auto compiler = make_host_compiler(cache_);
+    KernelSource absent = map_source("x[i]");
+    absent.text =
+        "extern \"C\" void map(const double* x, double* y, int first, int last);\n"
+        "extern \"C\" void mapped(const double*, double* y, int, int) { y[0] = 1; }\n"
+        "namespace inner { void twice(double* y) { y[0] *= 2; } }\n";
+    const CompileOutcome outcome = compiler->compile(absent);
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_EQ(outcome.failure, "the source has no function of the name map; it has inner::twice, mapped");
+    EXPECT_EQ(compiler->compile(absent).failure, outcome.failure);
+    KernelSource helper = map_source("helper(x[i])");
+    helper.text = "double helper(double);\n" + helper.text;
+    EXPECT_EQ(compiler->compile(helper).failure, "the source has no function of the name helper; it has map");
+    KernelSource unlisted = map_source("x[i]");
+    unlisted.entries.push_back("finish");
+    EXPECT_EQ(compiler->compile(unlisted).failure, "the source has no function of the name finish; it has map");
+}
+
 // Includes itself twice to a depth of 60: about 2^60 lines.
 TEST_F(HostCompilerTest, ACompilationWithoutEndIsKilled) {
     KernelSource source = map_source("x[i]");

@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/render.hpp"
 #include "runtime/cuda/nvrtc.hpp"
+#include "runtime/doctor.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"
 
@@ -224,6 +225,54 @@ TEST(NvrtcCompilerWithoutToolkit, SaysWhatToInstall) {
     const test::EnvironmentVariable nothing("HONE_CUDA_LIBRARIES", folder.path().string());
     EXPECT_THAT(error_of([&] { make_nvrtc_compiler("sm_90", cache); }),
                 AllOf(HasSubstr("no NVRTC"), HasSubstr("cuda-nvrtc"), HasSubstr("CUDA_PATH")));
+}
+
+TEST(NvrtcCompilerWithFakeNvrtc, SaysThatTheBuiltinsAreMissing) {
+    FakeMachine machine;
+    const test::EnvironmentVariable without("HONE_FAKE_NVRTC_WITHOUT_BUILTINS", "1");
+    EXPECT_THAT(error_of([&] { cuda::make_nvrtc_compiler("sm_90", machine.cache(), FakeMachine::candidates()); }),
+                AllOf(HasSubstr("does not find libnvrtc-builtins.so.13.0"), HasSubstr("LD_LIBRARY_PATH")));
+    const std::vector<Finding> findings = diagnose(FakeMachine::candidates());
+    const auto nvrtc = std::find_if(findings.begin(), findings.end(), [](const Finding& one) { return one.what == "NVRTC"; });
+    ASSERT_NE(nvrtc, findings.end());
+    EXPECT_FALSE(nvrtc->found);
+    EXPECT_THAT(nvrtc->remedy, HasSubstr("libnvrtc-builtins"));
+}
+
+// The launch plan of a source that launches one kernel.
+KernelSource launching(const std::string& entry, std::string text) {
+    KernelSource source = cuda_source(std::move(text));
+    source.step.resize(1);
+    source.step[0].entry = entry;
+    return source;
+}
+
+TEST(NvrtcCompilerWithFakeNvrtc, CodeWithoutAKernelOfThePlanIsAFailureFromTheCacheToo) {
+    FakeMachine machine;
+    const auto compiler = cuda::make_nvrtc_compiler("sm_90", machine.cache(), FakeMachine::candidates());
+    const std::string text = "extern \"C\" __global__ void scaled() {}\n__global__ void shifted() {}\n";
+    EXPECT_TRUE(compiler->compile(launching("scaled", text)).ok);
+    const CompileOutcome outcome = compiler->compile(launching("scale", text));
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_EQ(outcome.failure, "the source has no kernel of the name scale; it has scaled, shifted");
+    EXPECT_EQ(compiler->compile(launching("scale", "int x;")).failure, "the source has no kernel of the name scale; it has none");
+}
+
+TEST_F(NvrtcCompiler, CodeWithoutAKernelOfThePlanIsAFailure) {
+    const auto compiler = make_nvrtc_compiler("sm_80", cache_);
+    const std::string text = R"(
+__device__ __noinline__ void helper(float* a) { a[0] = 1; }
+extern "C" __global__ void plain(float* a) { helper(a); }
+__global__ void mangled(float* a) { helper(a + 1); }
+template <int n>
+__global__ void instance(float* a) { a[n] = n; }
+template __global__ void instance<3>(float* a);
+)";
+    EXPECT_TRUE(compiler->compile(launching("plain", text)).ok);
+    EXPECT_EQ(compiler->compile(launching("mangled", text)).failure,
+              "the source has no kernel of the name mangled; it has instance<3>, mangled, plain");
+    EXPECT_EQ(compiler->compile(launching("helper", text)).failure,
+              "the source has no kernel of the name helper; it has instance<3>, mangled, plain");
 }
 
 TEST(NvrtcCompilerWithFakeNvrtc, KeepsTheRules) {

@@ -1,8 +1,14 @@
 // A compiler that compiles nothing, beside the fake driver: whatever has the word "wrong" in it
-// fails.
+// fails. Its cubins name the kernels of the text, and are empty else. With
+// HONE_FAKE_NVRTC_WITHOUT_BUILTINS it is one whose second library is not there.
+#include <elf.h>
+
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <regex>
 #include <string>
+#include <vector>
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -13,6 +19,45 @@ struct Program {
     std::string log;
     std::string cubin;
 };
+
+template <typename Record>
+void append(std::string& bytes, const Record& record) {
+    bytes.append(reinterpret_cast<const char*>(&record), sizeof(record));
+}
+
+// An ELF file of symbols alone, one for each kernel of the text.
+std::string cubin_of(const std::string& text) {
+    static const std::regex kernel(R"(__global__\s+(?:__launch_bounds__\([^)]*\)\s+)?void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\()");
+    std::string names(1, '\0'), symbols;
+    append(symbols, Elf64_Sym{});
+    for (std::sregex_iterator one(text.begin(), text.end(), kernel), end; one != end; ++one) {
+        Elf64_Sym symbol{};
+        symbol.st_name = static_cast<Elf64_Word>(names.size());
+        symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+        symbol.st_other = 0x10;  // a kernel
+        symbol.st_shndx = SHN_ABS;
+        append(symbols, symbol);
+        names += (*one)[1].str() + '\0';
+    }
+    Elf64_Ehdr header{};
+    std::memcpy(&header.e_ident[0], ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_shoff = sizeof(header);
+    header.e_shnum = 2;
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    std::vector<Elf64_Shdr> sections(2);
+    sections[0].sh_type = SHT_SYMTAB;
+    sections[0].sh_link = 1;
+    sections[0].sh_offset = sizeof(header) + 2 * sizeof(Elf64_Shdr);
+    sections[0].sh_size = symbols.size();
+    sections[1].sh_type = SHT_STRTAB;
+    sections[1].sh_offset = sections[0].sh_offset + symbols.size();
+    sections[1].sh_size = names.size();
+    std::string file;
+    append(file, header);
+    for (const Elf64_Shdr& section : sections) append(file, section);
+    return file + symbols + names;
+}
 
 void hand_out(const std::string& text, char* to) {
     std::memcpy(to, text.data(), text.size());
@@ -46,11 +91,11 @@ EXPORTED int nvrtcDestroyProgram(Program** program) {
     return 0;
 }
 EXPORTED int nvrtcCompileProgram(Program* program, int, const char* const*) {
+    constexpr int builtins_failure = 7;
+    if (std::getenv("HONE_FAKE_NVRTC_WITHOUT_BUILTINS") != nullptr) return builtins_failure;
     const bool wrong = program->text.find("wrong") != std::string::npos;
     program->log = wrong ? "kernel.cu(1): error: this is wrong\n" : "";
-    program->cubin = wrong ? ""
-                           : "\x7f"
-                             "ELF of nothing";
+    program->cubin = wrong ? "" : cubin_of(program->text);
     return wrong ? 6 : 0;
 }
 EXPORTED int nvrtcGetProgramLogSize(Program* program, std::size_t* bytes) {
