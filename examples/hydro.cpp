@@ -75,8 +75,9 @@ void declare_problem(CLI::App& app, Options& o) {
     app.add_option("--dimension", o.dimension, "of space")->capture_default_str()->check(CLI::Range(2, 3));
     app.add_option("--order", o.order, "k of the spaces: positions and velocities Qk, energies Qk-1")->capture_default_str()->check(CLI::Range(1, 8));
     app.add_option("--zones", o.zones, "zones of the problem's box along x, y and z; default: each problem its own")->delimiter(',')->expected(1, 3);
-    app.add_option("--mesh", o.mesh,
-                   "MFEM mesh (v1.0, quadrilaterals or hexahedra) in place of the box; boundary attributes 1, 2, 3 are walls across x, y, z");
+    app.add_option(
+        "--mesh", o.mesh,
+        "MFEM mesh (quadrilaterals or hexahedra with straight edges) in place of the box; boundary attributes 1, 2, 3 are walls across x, y, z");
     app.add_option("--refine", o.refine, "how often every zone is cut in half along each direction first")
         ->capture_default_str()
         ->check(CLI::Range(0, 8));

@@ -88,6 +88,27 @@ std::pair<std::size_t, std::size_t> corner_at_origin(const QuadMesh& mesh) {
     return {nearest / corners, nearest % corners};
 }
 
+// A wall holds one component of the velocity, which is the one across it only if it lies across an
+// axis.
+void check_wall(const QuadMesh& mesh, std::size_t side, int axis, const std::string& where) {
+    const auto& vertices = mesh.sides[side].vertices;
+    double length = 0;
+    double slant = 0;
+    const Point& first = mesh.vertices[static_cast<std::size_t>(vertices[0])];
+    for (std::size_t i = 1; i < static_cast<std::size_t>(mesh.corners() / 2); ++i) {
+        const Point& other = mesh.vertices[static_cast<std::size_t>(vertices[i])];
+        length = std::max(length, std::hypot(other[0] - first[0], other[1] - first[1], other[2] - first[2]));
+        slant = std::max(slant, std::abs(other[static_cast<std::size_t>(axis)] - first[static_cast<std::size_t>(axis)]));
+    }
+    constexpr double rounding = 1e-6;  // files have seven digits or more
+    if (slant <= rounding * length) return;
+    const char name = "xyz"[axis];
+    throw Error(where,
+                fmt::format("side {0} of the boundary from ({1}) has attribute {2}, a wall across {3}, and is slanted: its {3} differs by {4:.3g}",
+                            side, fmt::join(first.begin(), first.begin() + mesh.dimension, ", "), axis + 1, name, slant),
+                "give walls that lie across x, y or z the attribute 1, 2 or 3, and sides that move freely another one");
+}
+
 }  // namespace
 
 Discretisation::Discretisation(HydroProblem of, int order_of, QuadMesh on, const std::string& where)
@@ -124,7 +145,7 @@ void Discretisation::discretise(const QuadMesh& whole, const QuadLattice& lattic
         for (std::size_t node = 0; node < nodes_of_zone(); ++node)
             zone_nodes.push_back(here[static_cast<std::size_t>(lattice.zone_nodes[static_cast<std::size_t>(zone) * nodes_of_zone() + node])]);
     place_nodes();
-    hold_walls(whole, lattice, selection);
+    hold_walls(whole, lattice, selection, where);
     measure(selection, where);
     assemble_velocity_mass(selection);
     velocity_mass.elements = {dimension, order, 2 * order, zone_nodes, mass};
@@ -170,13 +191,14 @@ void Discretisation::place_nodes() {
         }
 }
 
-void Discretisation::hold_walls(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection) {
+void Discretisation::hold_walls(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection, const std::string& where) {
     const auto d = static_cast<std::size_t>(dimension);
     std::vector<unsigned> held(static_cast<std::size_t>(lattice.nodes));  // of each node of the whole a bit for each component
     const std::size_t per_side = whole.sides.empty() ? 0 : lattice.side_nodes.size() / whole.sides.size();
     for (std::size_t side = 0; side < whole.sides.size(); ++side) {
         const int axis = whole.sides[side].attribute - 1;
         if (axis < 0 || axis >= dimension) continue;
+        check_wall(whole, side, axis, where);
         for (std::size_t i = 0; i < per_side; ++i) held[static_cast<std::size_t>(lattice.side_nodes[side * per_side + i])] |= 1U << axis;
     }
     velocity_mass.components = dimension;

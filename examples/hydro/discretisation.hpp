@@ -34,11 +34,12 @@ struct ZoneSelection {
 /// fastest.
 ///
 /// Sides of the boundary with the attributes 1, 2 and 3 are walls across x, y and z, at which that
-/// component of the velocity stays 0; other sides move freely, without pressure behind them.
+/// component of the velocity stays 0, and must lie across that axis; other sides move freely,
+/// without pressure behind them.
 class Discretisation {
   public:
-    /// Requires 1 <= order <= 8. Throws Error for zones that are inverted or flat. `where` says
-    /// where the mesh comes from.
+    /// Requires 1 <= order <= 8. Throws Error for zones that are inverted or flat and for slanted
+    /// walls. `where` says where the mesh comes from.
     Discretisation(HydroProblem problem, int order, QuadMesh mesh, const std::string& where = "box");
     /// The same of some zones of a whole mesh, with the lattice that number_lattice makes of it. A
     /// node that zones elsewhere have, too, has a part of its mass here; sums over zones have the
@@ -90,7 +91,7 @@ class Discretisation {
     void tabulate();
     void place_nodes();
     void discretise(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection, const std::string& where);
-    void hold_walls(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection);
+    void hold_walls(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection, const std::string& where);
     void measure(const ZoneSelection& selection, const std::string& where);
     void assemble_velocity_mass(const ZoneSelection& selection);
     void assemble_energy_mass();

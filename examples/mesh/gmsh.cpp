@@ -25,6 +25,7 @@ class Builder {
         mesh_.place_unit = cursor_.unit();
         add_vertices();
         for (const auto& element : file_.elements) {
+            if (element.dimension >= mesh_.dimension - 1 && element.other_group != 0) refuse_groups(element, element.other_group, "");
             if (element.dimension == mesh_.dimension) add_element(element);
             if (element.dimension == mesh_.dimension - 1 && element.group != 0) add_boundary(element);
         }
@@ -57,10 +58,26 @@ class Builder {
     void add_element(const GmshFile::Element& element) {
         std::array<int, 4> vertices{0, 0, 0, Mesh::none};
         for (int i = 0; i < mesh_.corners(); ++i) vertices[static_cast<std::size_t>(i)] = vertex(element, element.nodes[static_cast<std::size_t>(i)]);
+        refuse_second(element, vertices);
         mesh_.elements.push_back(vertices);
         mesh_.material.push_back(material(element));
         mesh_.numbers.push_back(element.number);
         mesh_.places.push_back(element.place);
+    }
+
+    // Format 2.2 lists an element once for each of its groups.
+    void refuse_second(const GmshFile::Element& element, std::array<int, 4> vertices) {
+        std::sort(vertices.begin(), vertices.end());
+        const auto [known, is_new] = seen_.emplace(vertices, &element);
+        if (is_new) return;
+        const std::string first = fmt::format("{} {}", cursor_.unit(), known->second->place);
+        if (element.group != known->second->group) refuse_groups(element, known->second->group, " (" + first + ")");
+        refuse(element, "is there twice, first in " + first, "take out elements that are there twice");
+    }
+
+    [[noreturn]] void refuse_groups(const GmshFile::Element& element, std::int64_t other, const std::string& place) const {
+        const std::string name = group_name(element), other_name = group_name(element.dimension, other);
+        refuse(element, fmt::format("belongs to two groups, \"{}\" and \"{}\"{}", name, other_name, place), "give each element one group");
     }
 
     void add_boundary(const GmshFile::Element& element) {
@@ -80,10 +97,11 @@ class Builder {
         mesh_.links.push_back(std::move(pairs));
     }
 
-    std::string group_name(const GmshFile::Element& element) const {
-        if (element.group == 0) return "default";
-        const auto found = file_.names.find({element.dimension, element.group});
-        return found == file_.names.end() ? std::to_string(element.group) : found->second;
+    std::string group_name(const GmshFile::Element& element) const { return group_name(element.dimension, element.group); }
+    std::string group_name(int dimension, std::int64_t group) const {
+        if (group == 0) return "default";
+        const auto found = file_.names.find({dimension, group});
+        return found == file_.names.end() ? std::to_string(group) : found->second;
     }
 
     int material(const GmshFile::Element& element) {
@@ -118,6 +136,7 @@ class Builder {
     const GmshGroups& groups_;
     Mesh mesh_;
     std::unordered_map<std::int64_t, int> vertices_;
+    std::map<std::array<int, 4>, const GmshFile::Element*> seen_;
     std::map<std::pair<int, std::int64_t>, int> known_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 namespace hone::examples {
 namespace {
 
@@ -56,7 +58,7 @@ void read_all_nodes(GmshCursor& cursor, GmshFile& file) {
 
 GmshFile::Element read_element(GmshCursor& cursor, const ElementType* known, std::int64_t tags) {
     if (!cursor.binary()) cursor.peek();  // to its line
-    GmshFile::Element element{0, cursor.place(), 0, 0, {}};
+    GmshFile::Element element{0, cursor.place(), 0, 0, 0, {}};
     element.number = cursor.integer();
     const ElementType& type = known != nullptr ? *known : element_type(cursor, cursor.integer(), element.place);
     if (known == nullptr) tags = count(cursor, cursor.integer());
@@ -112,23 +114,21 @@ void read_links(GmshCursor& cursor, GmshFile& file) {
 // and groups belong to entities.
 namespace version_4 {
 
-using Entities = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;  // physical tag by dimension and tag
+// Two physical tags at most, by dimension and tag.
+using Entities = std::map<std::pair<std::int64_t, std::int64_t>, std::array<std::int64_t, 2>>;
 
 void read_entities(GmshCursor& cursor, Entities& entities) {
     std::array<std::int64_t, 4> counts{};
     for (auto& n : counts) n = count(cursor, cursor.size());
     for (std::int64_t dimension = 0; dimension < 4; ++dimension)
         for (std::int64_t n = counts[static_cast<std::size_t>(dimension)]; n > 0; --n) {
-            const std::int64_t place = cursor.place();
             const std::int64_t tag = cursor.integer();
             for (int i = 0; i < (dimension == 0 ? 3 : 6); ++i) cursor.number();
             const std::int64_t groups = count(cursor, cursor.size());
             for (std::int64_t i = 0; i < groups; ++i) {
                 const std::int64_t group = cursor.integer();
-                if (i == 0) entities[{dimension, tag}] = group < 0 ? -group : group;
+                if (i < 2) entities[{dimension, tag}][static_cast<std::size_t>(i)] = group < 0 ? -group : group;
             }
-            if (groups > 1 && dimension >= 2)
-                cursor.refuse_at(place, fmt::format("entity {} of dimension {} belongs to {} groups", tag, dimension, groups), "give it one");
             if (dimension == 0) continue;
             for (std::int64_t bounds = count(cursor, cursor.size()); bounds > 0; --bounds) cursor.integer();
         }
@@ -155,7 +155,8 @@ void read_elements(GmshCursor& cursor, GmshFile& file, const Entities& entities)
         const ElementType& type = element_type(cursor, cursor.integer(), place);
         for (std::int64_t n = count(cursor, cursor.size()); n > 0; --n) {
             if (!cursor.binary()) cursor.peek();
-            GmshFile::Element element{0, cursor.place(), type.dimension, found == entities.end() ? 0 : found->second, {}};
+            GmshFile::Element element{0, cursor.place(), type.dimension, 0, 0, {}};
+            if (found != entities.end()) std::tie(element.group, element.other_group) = std::tie(found->second[0], found->second[1]);
             element.number = cursor.size();
             for (int i = 0; i < type.nodes; ++i) element.nodes[static_cast<std::size_t>(i)] = cursor.size();
             file.elements.push_back(element);

@@ -23,7 +23,8 @@ struct GmshFile {
         std::int64_t number;
         std::int64_t place;  ///< line or byte
         int dimension;
-        std::int64_t group;  ///< physical tag; 0: none
+        std::int64_t group;        ///< physical tag; 0: none
+        std::int64_t other_group;  ///< another one (format 4.1; in 2.2 the element is there twice); 0: none
         std::array<std::int64_t, 4> nodes;
     };
     struct Link {

@@ -11,6 +11,7 @@
 namespace hone::examples::hydro::discretisation_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -81,6 +82,22 @@ TEST(HydroDiscretisation, WallsHoldWhatIsAcrossThem) {
             EXPECT_EQ(of.first.positions[c * of.nodes() + static_cast<std::size_t>(node)], 0);
             EXPECT_EQ(of.first.velocities[c * of.nodes() + static_cast<std::size_t>(node)], 0);
         }
+    }
+}
+
+// A wall holds the component along an axis, which would let gas through a slanted one.
+TEST(HydroDiscretisation, SlantedWallsAreRefused) {
+    for (const int dimension : {2, 3}) {
+        const HydroProblem problem = hydro_problem("sedov", dimension);
+        QuadMesh mesh = quad_box({dimension, {2, 2, 2}});
+        mesh.vertices[0][0] = 1e-8;  // as far as files round
+        EXPECT_NO_THROW(Discretisation(problem, 2, mesh));
+        mesh.vertices[0][0] = 0.01;
+        EXPECT_THAT([&] { Discretisation(problem, 2, mesh, "file"); },
+                    ThrowsMessage<Error>(AllOf(HasSubstr("file: side 0 of the boundary from (0.01, 0"), HasSubstr("attribute 1, a wall across x"),
+                                               HasSubstr("its x differs by 0.01"))));
+        for (auto& side : mesh.sides) side.attribute += side.attribute == 1 ? 3 : 0;
+        EXPECT_NO_THROW(Discretisation(problem, 2, mesh)) << "it moves freely";
     }
 }
 

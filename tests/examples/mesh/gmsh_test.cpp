@@ -165,6 +165,30 @@ TEST(MeshGmsh, RefusesOtherFiles) {
     EXPECT_NO_THROW(parse_gmsh(replaced(text, "$Nodes", "$Comments\nwhatever $ 3\n$EndComments\n$Nodes"), "m"));
 }
 
+// Format 2.2 lists an element once for each group, format 4.1 the groups of an entity.
+TEST(MeshGmsh, AnElementInTwoGroupsIsRefusedWithBoth) {
+    const std::string triangle =
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 1 \"vacuum\"\n2 2 \"glass\"\n$EndPhysicalNames\n"
+        "$Nodes\n3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n$EndNodes\n$Elements\n2\n1 2 2 1 1 1 2 3\n1 2 2 2 1 2 3 1\n$EndElements\n";
+    EXPECT_THAT(
+        [&] { parse_gmsh(triangle, "m.msh"); },
+        ThrowsMessage<Error>(AllOf(HasSubstr("m.msh, line 18"), HasSubstr("element 1 belongs to two groups, \"glass\" and \"vacuum\" (line 17)"))));
+    EXPECT_THAT([&] { parse_gmsh(replaced(triangle, "1 2 2 2 1 2 3 1", "4 2 2 1 1 2 3 1"), "m.msh"); },
+                ThrowsMessage<Error>(HasSubstr("element 4 is there twice, first in line 17")));
+    const std::string entities =
+        "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n0 1 1 0\n"
+        "3 0 0 0 1 1 0 1 9 0\n7 0 0 0 1 1 0 1 1 0\n$EndEntities\n"
+        "$Nodes\n1 3 1 3\n2 7 0 3\n1\n2\n3\n0 0 0\n1 0 0\n0 1 0\n$EndNodes\n"
+        "$Elements\n2 2 1 2\n1 3 1 1\n1 1 2\n2 7 2 1\n2 1 2 3\n$EndElements\n";
+    GmshGroups groups;
+    groups.boundary["9"] = groups.boundary["8"] = Boundary::absorbing;
+    EXPECT_EQ(parse_gmsh(entities, "m.msh", groups).boundary.size(), 1U);
+    EXPECT_THAT([&] { parse_gmsh(replaced(entities, "1 0 1 9 0", "1 0 2 9 8 0"), "m.msh", groups); },
+                ThrowsMessage<Error>(HasSubstr("element 1 belongs to two groups, \"9\" and \"8\"")));
+    EXPECT_THAT([&] { parse_gmsh(replaced(entities, "1 0 1 1 0", "1 0 2 1 2 0"), "m.msh", groups); },
+                ThrowsMessage<Error>(HasSubstr("element 2 belongs to two groups, \"1\" and \"2\"")));
+}
+
 // Cut anywhere, a file is refused and nothing else happens. What follows the elements may be
 // missing without anybody's knowing.
 TEST(MeshGmsh, RefusesTruncatedFiles) {
