@@ -1,6 +1,7 @@
 #include "examples/mesh/mfem_nodes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

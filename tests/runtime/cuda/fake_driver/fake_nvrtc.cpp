@@ -27,7 +27,11 @@ void append(std::string& bytes, const Record& record) {
 
 // An ELF file of symbols alone, one for each kernel of the text.
 std::string cubin_of(const std::string& text) {
-    static const std::regex kernel(R"(__global__\s+(?:__launch_bounds__\([^)]*\)\s+)?void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\()");
+    // A macro that stands for all before a kernel's name is that to us, too.
+    static const std::regex macro(R"(#define (\w+) .*__global__.*\n)");
+    std::string before = R"(__global__\s+(?:__launch_bounds__\([^)]*\)\s+)?void\s+(?:__launch_bounds__\([^)]*\)\s+)?)";
+    for (std::sregex_iterator one(text.begin(), text.end(), macro), end; one != end; ++one) before += "|\\b" + (*one)[1].str() + "\\s+";
+    const std::regex kernel("(?:" + before + R"()(?!__)(\w+)\()");
     std::string names(1, '\0'), symbols;
     append(symbols, Elf64_Sym{});
     for (std::sregex_iterator one(text.begin(), text.end(), kernel), end; one != end; ++one) {
