@@ -29,17 +29,8 @@ std::int64_t physical_memory() {
     return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
 }
 
-constexpr std::size_t large_page = std::size_t{2} << 20, small_page = std::size_t{4} << 10;
+constexpr std::size_t large_page = large_page_bytes, small_page = std::size_t{4} << 10;
 constexpr std::size_t alignment = 256;
-
-// Where a large array begins: one place of a small page after the other, each on the next page, for
-// caches that look at more of an address. Seventeen: whoever allocates others between a kernel's
-// arrays, two or four for each, comes through all places, too.
-std::size_t next_place() {
-    constexpr unsigned places = small_page / alignment + 1;
-    static std::atomic<unsigned> turn{0};
-    return (turn++ % places + 1) * (small_page + alignment);
-}
 
 // Of /proc/meminfo: lines such as "MemAvailable:   31457280 kB".
 std::int64_t available_memory(const std::filesystem::path& root) {
@@ -54,6 +45,19 @@ std::int64_t available_memory(const std::filesystem::path& root) {
 }
 
 }  // namespace
+
+// One place of a small page after the other, each on the next page, for caches that look at more of
+// an address. Seventeen: whoever allocates others between a kernel's arrays, two or four for each,
+// comes through all places, too.
+std::size_t next_place() {
+    constexpr unsigned places = small_page / alignment + 1;
+    static std::atomic<unsigned> turn{0};
+    return (turn++ % places + 1) * (small_page + alignment);
+}
+
+bool lies_on_large_pages(std::int64_t bytes) {
+    return bytes >= large_page_bytes / 2;  // parts of ranks are small, and each look-up counts for them, too
+}
 
 std::int64_t usable_memory() {
     static const std::int64_t bytes = [] {
@@ -75,9 +79,7 @@ void* allocate_host_memory(std::int64_t bytes, const std::string& what) {
     std::size_t before = alignment;
     if (bytes <= most) {
         const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), 1);
-        // Half of a page is enough: parts of ranks are small, and each look-up counts for them,
-        // too.
-        const bool large = wanted >= large_page / 2;
+        const bool large = lies_on_large_pages(bytes);
         if (large) before = next_place();
         const std::size_t unit = large ? large_page : alignment, rounded = (before + wanted + unit - 1) / unit * unit;
         memory = static_cast<char*>(std::aligned_alloc(unit, rounded));

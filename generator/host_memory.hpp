@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -13,6 +14,12 @@ std::int64_t usable_memory();
 /// Bytes that it can still take now: what the system calls available, or the less that its control
 /// groups leave. `root`: of the file system, another in tests.
 std::int64_t free_memory(const std::filesystem::path& root = "/");
+
+inline constexpr std::int64_t large_page_bytes = std::int64_t{2} << 20;
+/// Whether an array of that size lies on large pages.
+bool lies_on_large_pages(std::int64_t bytes);
+/// Where in its large page the next large array begins.
+std::size_t next_place();
 
 /// Uninitialised host memory, aligned to 256 bytes; release with release_host_memory. Large arrays
 /// lie on large pages, and each begins at another place of its page: kernels that walk through a

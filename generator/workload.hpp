@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -93,8 +95,15 @@ void repeat(HostArray& array, std::int64_t words, std::int64_t period);
 /// of 2 exp(-32) (Higham & Mary, SIAM J. Sci. Comput. 41, 2019), and n at worst.
 double rounding_steps(double n);
 
-/// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is
-/// infinite; two NaN are equal (untouched padding).
+/// |a - b| of two values. Two NaN are equal (untouched padding; a result that is NaN has to be NaN
+/// in every kernel), and so are infinities of one sign. Infinity where exactly one of the two is
+/// NaN, or where an infinity meets anything else.
+inline double difference(double a, double b) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+    const double distance = std::abs(a - b);  // NaN of one NaN
+    return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+}
+/// Largest `difference` over all words.
 double largest_difference(const HostArray& a, const HostArray& b);
 /// The largest difference of two arrays, whose values have the type that the specification says.
 double largest_difference(const ArraySpec& array, const HostArray& a, const HostArray& b);

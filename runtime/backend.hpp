@@ -86,8 +86,14 @@ struct ArrayPair {
     ValueType type = ValueType::f32;
 };
 
+/// A piece of a device's memory.
+struct MemoryPiece {
+    const void* data = nullptr;
+    std::int64_t bytes = 0;  ///< a multiple of 4
+};
+
 /// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and
-/// `largest_difference(s)`, which one thread at a time may call.
+/// `largest_difference(s)` and `checksums`, which one thread at a time may call.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -140,6 +146,9 @@ class Backend {
         for (const ArrayPair& pair : pairs) largest.push_back(largest_difference(pair.a, pair.b, pair.count, pair.type));
         return largest;
     }
+
+    /// A number for each piece of memory that changes, but by chance of 2^-64, when a bit of it does.
+    virtual std::vector<std::uint64_t> checksums(std::span<const MemoryPiece> pieces);
 
     /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where
     /// there is no way.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "generator/error.hpp"
+#include "generator/random_words.hpp"
 #include "generator/value.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
@@ -43,6 +44,25 @@ std::unique_ptr<Backend> make_best(DiskCache& cache) {
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> Backend::checksums(std::span<const MemoryPiece> pieces) {
+    constexpr std::int64_t most = std::int64_t{1} << 20;  // bytes that come at a time
+    std::vector<std::uint64_t> sums;
+    std::vector<std::uint32_t> words;
+    for (const MemoryPiece& piece : pieces) {
+        std::uint64_t sum = 0;
+        for (std::int64_t first = 0; first < piece.bytes; first += most) {
+            const std::int64_t bytes = std::min(most, piece.bytes - first);
+            words.resize(static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
+            copy(words.data(), static_cast<const char*>(piece.data) + first, bytes);
+            synchronise();
+            auto place = static_cast<std::uint64_t>(first) / sizeof(std::uint32_t);
+            for (const std::uint32_t word : words) sum += mixed(place++ << 32 | word);
+        }
+        sums.push_back(sum);
+    }
+    return sums;
+}
 
 std::unique_ptr<Recording> Backend::record(std::function<void(Stream)> work) {
     class Repeated : public Recording {

@@ -20,6 +20,7 @@
 #include "runtime/library.hpp"
 #include "tools/crash_guard.hpp"
 #include "tuner/restriction.hpp"
+#include "tuner/worker/verifier.hpp"
 
 namespace hone::tools {
 namespace {
@@ -134,6 +135,7 @@ double value_at(const ArraySpec& spec, const HostArray& array, std::int64_t i) {
 }
 
 constexpr unsigned char number_bytes = 0x41;  // of the other poison
+constexpr std::uint64_t data_seed = 1;
 
 double poison_number(const ArraySpec& spec, Precision precision) {
     HostArray words(precision, 2);  // the widest value
@@ -141,30 +143,17 @@ double poison_number(const ArraySpec& spec, Precision precision) {
     return value_at(spec, words, 0);
 }
 
-// One step from a workload's arrays, outputs filled with the usual poison or with the other one.
-std::vector<HostArray> stepped(Backend& backend, const std::shared_ptr<const Kernel>& kernel, const Workload& data, bool other_poison) {
+// One step from the verifier's first data, outputs filled with the usual poison or with the other one.
+std::vector<HostArray> stepped(Backend& backend, const std::shared_ptr<const Kernel>& kernel, Verifier& verifier, bool other_poison) {
+    verifier.restore_from(0);
     const std::vector<ArraySpec>& specs = kernel->source().arrays;
-    const Precision precision = kernel->source().precision;
-    std::vector<DeviceArray> memory;
-    std::vector<void*> pointers;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        memory.emplace_back(backend, data.arrays[i].bytes());
+    for (std::size_t i = 0; i < specs.size() && other_poison; ++i)
         if (specs[i].access == Access::out)
-            backend.fill(memory[i].data(), other_poison ? number_bytes : poison_byte(value_type_of(specs[i], precision)), data.arrays[i].bytes());
-        else
-            backend.copy(memory[i].data(), data.arrays[i].data(), data.arrays[i].bytes());
-        pointers.push_back(memory[i].data());
-    }
-    backend.synchronise();
-    const BoundKernel bound(kernel, pointers);
+            backend.fill(verifier.pointers()[i], number_bytes, specs[i].words * bytes_per_word(kernel->source().precision));
+    const BoundKernel bound(kernel, verifier.pointers());
     bound.launch();
-    std::vector<HostArray> after;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        after.emplace_back(data.arrays[i].precision(), data.arrays[i].words());
-        backend.copy(after[i].data(), memory[i].data(), after[i].bytes());
-    }
     backend.synchronise();
-    return after;
+    return verifier.arrays();
 }
 
 // How often something was found in an array, and where first.
@@ -192,9 +181,9 @@ std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& 
         ++written;
         if (std::isnan(one))
             other == poison ? unwritten.add(i) : std::isnan(other) ? wrong.add(i) : dependent.add(i);
-        else if (!(std::abs(one - right) <= tolerance))
+        else if (difference(one, right) > tolerance)
             wrong.add(i);
-        else if (!(std::abs(other - right) <= tolerance))
+        else if (difference(other, right) > tolerance)
             unsteady.add(i);
     }
     const auto at = [&](const Count& count) { return spec.name + place_of(spec, count.first); };
@@ -218,6 +207,32 @@ std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& 
 
 bool same_bytes(const HostArray& a, const HostArray& b) {
     return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.bytes())) == 0;
+}
+
+// What the verifier found, array by array and with places, as far as a single step shows it.
+std::vector<std::string> explained(Backend& backend, const std::shared_ptr<const Kernel>& kernel, Verifier& verifier, const Workload& data,
+                                   const StepVerdict& verdict) {
+    const std::vector<ArraySpec>& specs = kernel->source().arrays;
+    const std::vector<HostArray> one = stepped(backend, kernel, verifier, false);
+    const std::vector<HostArray> other = stepped(backend, kernel, verifier, true);
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].access == Access::in) {
+            if (!same_bytes(one[i], data.arrays[i])) found.push_back(fmt::format("it changes {}, which is only read", specs[i].name));
+        } else if (const auto wrong =
+                       wrong_output(specs[i], data.expected[i], one[i], other[i], data.tolerances.empty() ? data.tolerance : data.tolerances[i])) {
+            found.push_back(*wrong);
+        }
+    }
+    if (std::string past = verifier.overwritten(); !past.empty()) found.push_back(std::move(past));
+    if (found.empty()) found.push_back(verdict.wrong);
+    return found;
+}
+
+StepVerdict later_verdict(const std::shared_ptr<const Kernel>& kernel, Verifier& verifier, double seconds) {
+    verifier.restore_from(0);
+    BoundKernel bound(kernel, verifier.pointers());
+    return verifier.later_step(bound, 0, seconds);
 }
 
 }  // namespace
@@ -313,9 +328,12 @@ std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const P
 }
 
 std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend) {
+    constexpr double seconds = 0.5;  // of many steps of a configuration
     const Family& family = kernel.family();
-    const std::vector<ArraySpec> specs = family.arrays(problem);
-    const Workload data = family.workload(problem, 1);
+    const Workload data = family.workload(problem, data_seed);
+    Verifier verifier(backend, family, problem, data_seed);
+    verifier.place();
+    verifier.add_other_data(data_seed + 1);
     // What is found, with the configurations in which it is.
     std::vector<std::pair<std::string, std::vector<std::string>>> found;
     const auto note = [&](const std::string& wrong, const Config& config) {
@@ -329,15 +347,13 @@ std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Proble
             match.config = config;
             const auto loaded = std::make_shared<const Kernel>(backend, family, problem, match, backend.device().limits);
             const CrashGuard guard(fmt::format("{} on {} with {}", problem.key(), backend.device().fingerprint.name, config.key()));
-            const std::vector<HostArray> one = stepped(backend, loaded, data, false);
-            const std::vector<HostArray> other = stepped(backend, loaded, data, true);
-            for (std::size_t i = 0; i < specs.size(); ++i) {
-                if (specs[i].access == Access::in) {
-                    if (!same_bytes(one[i], data.arrays[i])) note(fmt::format("it changes {}, which is only read", specs[i].name), config);
-                } else if (const auto wrong = wrong_output(specs[i], data.expected[i], one[i], other[i],
-                                                           data.tolerances.empty() ? data.tolerance : data.tolerances[i])) {
-                    note(*wrong, config);
-                }
+            StepVerdict verdict = verifier.repeated(loaded, seconds);
+            if (verdict.right()) verdict = later_verdict(loaded, verifier, seconds);
+            if (!verdict.right())
+                for (const std::string& wrong : explained(backend, loaded, verifier, data, verdict)) note(wrong, config);
+            if (!verifier.intact()) {
+                note("it writes far outside of its arrays", config);
+                break;  // nothing is left to compare others with
             }
         } catch (const Error& error) {
             note(error.what(), config);
@@ -350,23 +366,6 @@ std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Proble
             mistake(fmt::format("{} on {} with {}{}: {}", problem.key(), backend.device().fingerprint.name, where.front(), others, wrong)));
     }
     return findings;
-}
-
-Problem odd_sized(const KernelFolder& kernel, const Problem& problem) {
-    std::vector<Assignment> parameters = problem.parameters();
-    for (Assignment& assignment : parameters)
-        for (const ProblemParameter& parameter : kernel.family().parameters)
-            if (parameter.name == assignment.name && parameter.extent)
-                assignment.value = std::clamp((problem.integer(parameter.name) * 2 / 3) | 1, parameter.low, parameter.high);
-    try {
-        const Families families({kernel.family()});
-        Problem odd = families.make_problem(problem.family(), parameters);
-        kernel.family().arrays(odd);
-        kernel.family().range(odd);
-        return odd;
-    } catch (const Error&) {
-        return problem;
-    }
 }
 
 }  // namespace hone::tools

@@ -86,7 +86,7 @@ std::optional<RecordVerifier::Job> RecordVerifier::job_of(const Record& record, 
 }
 
 WorkerSettings RecordVerifier::worker(std::size_t lanes, bool energy) const {
-    WorkerSettings worker{.device = device_, .cache = cache_.folder(), .command = settings_.command, .meter_finalists = energy};
+    WorkerSettings worker{.device = device_, .cache = cache_.folder(), .command = settings_.command, .meter_finalists = energy, .strict = true};
     if (lanes > 1) {
         // The thread that measures and this one have processors of their own.
         constexpr int spared = 2;

@@ -198,8 +198,20 @@ struct Tuner::State {
         if (chosen.empty()) conclude();
     }
 
+    /// Whether the others of the finals failed, so that the next best may be faster.
+    bool safe_is_left_alone() const {
+        const auto failed = [this](std::size_t finalist) { return !may_win(standing(entries[finalist])); };
+        return finalists.size() > 1 && finalists.front() == 0 && !failed(0) && std::all_of(finalists.begin() + 1, finalists.end(), failed) &&
+               !ranking().empty();
+    }
+
+    /// New finals where nobody is left but the safe configuration, which takes part again.
     void conclude() {
         finished = finalists.empty() || finals->winner().has_value();
+        if (finished && !shortened && safe_is_left_alone()) {
+            entries[0] = {entries[0].index, entries[0].search, std::nullopt, {}, 0};
+            finished = false;
+        }
         if (!finished) begin_finals();
     }
 

@@ -99,7 +99,7 @@ bool another_state(const DeviceReading& a, const DeviceReading& b);
 /// are declared equal, or the rounds are used up. A finalist's first measurement does not count,
 /// because it was chosen for being low. Among finalists that tie with the lowest, the earliest
 /// candidate wins, and the safe configuration was the first of all. A failure in the finals
-/// disqualifies.
+/// disqualifies; where the safe configuration alone is left, it meets the next best in new finals.
 ///
 /// A strategy that asks for nothing but members that it had throws Error, from the constructor or
 /// from `report`.

@@ -229,7 +229,8 @@ class Run {
     /// Seconds that the finals will take, foreseen from the evaluations so far.
     double reserve() const {
         const double mean = rounds_ == 0 ? 0 : (progress_.verify_seconds + progress_.measure_seconds) / rounds_;
-        return std::min(finals_share * options_.seconds, mean * final_measurements());
+        // Finalists are verified with other data, too, which are made then.
+        return std::min(finals_share * options_.seconds, mean * final_measurements() + evaluator_.waiting().reference - waited_before_.reference);
     }
 
     /// Nothing is spent before the safe configuration is known. Finals that take longer than

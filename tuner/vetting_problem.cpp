@@ -54,7 +54,34 @@ bool stands_for(const Families& families, const Problem& small, const Problem& p
            family.kernel(small, space.safe(), limits).text == family.kernel(problem, space.safe(), limits).text;
 }
 
+/// The largest prime that is not above a number of at least 2.
+std::int64_t prime_up_to(std::int64_t number) {
+    const auto is_prime = [](std::int64_t n) {
+        for (std::int64_t divisor = 2; divisor * divisor <= n; ++divisor)
+            if (n % divisor == 0) return false;
+        return true;
+    };
+    while (!is_prime(number)) --number;
+    return number;
+}
+
 }  // namespace
+
+std::vector<Problem> nearby_problems(const Families& families, const Problem& problem, std::int64_t most_words) {
+    std::vector<Problem> problems;
+    const Problem small = reduced(families, problem, most_words);
+    for (const std::int64_t factor : {1, 2}) {
+        Problem near = small;
+        for (const std::string& extent : problem.extents()) {
+            const std::int64_t value = near.integer(extent) / factor;
+            if (value < 2) continue;
+            if (auto changed = with_extent(families, near, extent, factor * prime_up_to(value))) near = std::move(*changed);
+        }
+        const bool is_new = near != problem && std::find(problems.begin(), problems.end(), near) == problems.end();
+        if (is_new && words_of(families, near) <= most_words) problems.push_back(std::move(near));
+    }
+    return problems;
+}
 
 Problem vetting_problem(const Families& families, const Problem& problem, const Limits& limits, std::int64_t most_words) {
     const Problem small = reduced(families, problem, most_words);

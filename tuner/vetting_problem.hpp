@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "generator/families.hpp"
 
@@ -19,5 +20,11 @@ namespace hone::inline v0_1 {
 /// has other tunables, or its safe configuration's source differs. A candidate may still be no
 /// member of the smaller problem's space: see BackgroundVetter.
 Problem vetting_problem(const Families& families, const Problem& problem, const Limits& limits, std::int64_t most_words);
+
+/// Problems near to this one, with at most `most_words` words of arrays, whose extents few numbers
+/// divide: all primes, and all twice a prime. So they have other parities than the problem's own,
+/// and last blocks that are not full. Extents are those of the problem or smaller. An extent that
+/// depends on another stays as it is; a problem that cannot be made so small is left out.
+std::vector<Problem> nearby_problems(const Families& families, const Problem& problem, std::int64_t most_words);
 
 }  // namespace hone::inline v0_1

@@ -35,6 +35,8 @@ constexpr std::int64_t comparison_blocks = 1024;
 constexpr std::int64_t comparison_threads = 256;
 constexpr std::size_t most_comparisons = 16;  // whose numbers come in one copy
 
+constexpr const char* checksum_entry = "checksum";
+
 const char* comparison_of(ValueType type) {
     switch (type) {
         case ValueType::f32:
@@ -52,6 +54,7 @@ KernelSource comparison_source() {
     source.target = Target::cuda;
     source.text = render("runtime/largest_difference.cu", {});
     for (const ValueType type : {ValueType::f32, ValueType::f64, ValueType::i32}) source.entries.emplace_back(comparison_of(type));
+    source.entries.emplace_back(checksum_entry);
     return source;
 }
 
@@ -237,10 +240,48 @@ class CudaBackend : public Backend {
         return largest;
     }
 
+    std::vector<std::uint64_t> checksums(std::span<const MemoryPiece> pieces) override {
+        std::vector<std::uint64_t> sums;
+        for (std::size_t first = 0; first < pieces.size(); first += most_comparisons)
+            for (const std::uint64_t sum : sum_up(pieces.subspan(first, std::min(most_comparisons, pieces.size() - first)))) sums.push_back(sum);
+        return sums;
+    }
+
     PeerMemory* peers() override { return peers_.get(); }
 
   private:
     const Driver& driver() const { return session_->driver(); }
+
+    static std::int64_t blocks_for(std::int64_t values) {
+        return std::clamp<std::int64_t>((values + comparison_threads - 1) / comparison_threads, 0, comparison_blocks);
+    }
+
+    /// Of at most `most_comparisons` pieces: one kernel for each, and one copy of their parts.
+    std::vector<std::uint64_t> sum_up(std::span<const MemoryPiece> pieces) {
+        std::vector<std::uint64_t> sums(pieces.size(), 0);
+        const Current current(*session_);
+        current.check();
+        prepare_comparison();
+        session_->check(driver().context_synchronise(), "waiting for the memory to sum up");
+        std::vector<std::int64_t> begins{0};
+        for (const auto& [data, bytes] : pieces) {
+            const std::int64_t begin = begins.back();
+            long long words = bytes / 4;
+            const std::int64_t blocks = blocks_for(words);
+            begins.push_back(begin + blocks);
+            if (blocks == 0) continue;
+            const void* piece = data;
+            std::uint64_t* part = static_cast<std::uint64_t*>(partial_) + begin;
+            void* arguments[] = {static_cast<void*>(&piece), &words, static_cast<void*>(&part)};
+            comparison_->launch(comparison_->entry(checksum_entry), {blocks, 1, 1}, {comparison_threads, 1, 1}, 0, {}, arguments);
+        }
+        std::vector<std::uint64_t> parts(static_cast<std::size_t>(begins.back()));
+        copy(parts.data(), partial_, begins.back() * static_cast<std::int64_t>(sizeof(std::uint64_t)), {});
+        synchronise({});
+        for (std::size_t i = 0; i < pieces.size(); ++i)
+            for (std::int64_t at = begins[i]; at < begins[i + 1]; ++at) sums[i] += parts[static_cast<std::size_t>(at)];
+        return sums;
+    }
 
     /// Of at most `most_comparisons` pairs: one kernel for each, and one copy of what all found.
     std::vector<double> compare(std::span<const ArrayPair> pairs) {
@@ -253,7 +294,7 @@ class CudaBackend : public Backend {
         std::vector<std::int64_t> begins{0};  // of a pair's numbers, one after the other
         for (const auto& [a, b, values, type] : pairs) {
             const std::int64_t begin = begins.back();
-            const std::int64_t blocks = std::clamp<std::int64_t>((values + comparison_threads - 1) / comparison_threads, 0, comparison_blocks);
+            const std::int64_t blocks = blocks_for(values);
             begins.push_back(begin + blocks);
             if (blocks == 0) continue;
             const void* first = a;

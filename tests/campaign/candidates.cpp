@@ -16,8 +16,8 @@
 namespace hone::test {
 
 const std::vector<std::string>& hostile_faults() {
-    static const std::vector<std::string> all{"none", "wrong",  "crash", "hang", "exit", "print",     "scribble",
-                                              "fork", "escape", "close", "kill", "stop", "overwrite", "underwrite"};
+    static const std::vector<std::string> all{"none",   "wrong", "crash", "hang", "exit",      "print",      "scribble", "fork",
+                                              "escape", "close", "kill",  "stop", "overwrite", "underwrite", "astray"};
     return all;
 }
 

@@ -6,11 +6,13 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "generator/error.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/sha256.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/verification_sources.hpp"
 
 namespace hone::test {
 namespace {
@@ -60,9 +62,12 @@ const std::string& compiler() {
 
 // `family hash`: short enough for a list to be read, long enough that no two of some thousands are
 // alike.
-std::string line_of(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels) {
+std::string line_of(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels, const std::string& file) {
     constexpr std::size_t digits = 16;
-    std::string text = property + "\n" + compiler() + "\n";
+    static std::map<std::string, std::string> sources;  // of families, whose files are read once
+    std::string& family_sources = sources[kernels.front().family.name];
+    if (family_sources.empty()) family_sources = sha256(verification_sources(source_path(""), kernels.front().family.name));
+    std::string text = property + "\n" + compiler() + "\n" + family_sources + "\n" + verification_source(source_path(""), file);
     for (const auto& [family, problem, config] : kernels)
         text += problem.key() + "\n" + config.key() + "\n" + description(family.kernel(problem, config, limits));
     return kernels.front().family.name + " " + sha256(text).substr(0, digits);
@@ -91,9 +96,9 @@ VerifiedKernels::VerifiedKernels(const std::filesystem::path& file) {
 }
 
 void VerifiedKernels::verify_once(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels,
-                                  const std::function<void()>& verification) {
+                                  const std::function<void()>& verification, const char* file) {
     if (in_a_suite_of_everything()) return verification();
-    const std::string line = line_of(limits, property, kernels);
+    const std::string line = line_of(limits, property, kernels, file);
     if (std::getenv("HONE_TEST_EVERYTHING") == nullptr && lines_.contains(line)) {
         ++known_;
         record(line);
@@ -105,8 +110,8 @@ void VerifiedKernels::verify_once(const Limits& limits, const std::string& prope
 }
 
 void verify_once(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels,
-                 const std::function<void()>& verification) {
-    program.kernels.verify_once(limits, property, kernels, verification);
+                 const std::function<void()>& verification, const char* file) {
+    program.kernels.verify_once(limits, property, kernels, verification, file);
 }
 
 }  // namespace hone::test

@@ -21,8 +21,10 @@ struct NamedKernel {
 /// A kernel that passed before as it is now need not be compiled and run again.
 ///
 /// The hash is of all that hone makes of the kernels (text, plan of launches, tables, arguments),
-/// of their problems, of a word for what is verified, which changes with what the test does, and of
-/// whether GCC or clang compiles. The compiler's version and the processor are no part of it.
+/// of their problems, of a word for what is verified, of the code that verifies: the family's
+/// reference, data and tolerance, compile options (tests/support/verification_sources.hpp) and the
+/// source that asks, and of whether GCC or clang compiles. The compiler's version and the processor
+/// are no part of it.
 class VerifiedKernels {
   public:
     /// What the file knows; nothing where there is none.
@@ -33,7 +35,7 @@ class VerifiedKernels {
     /// is run in any case. With HONE_TEST_RECORD=FILE what is known or passes is appended to that
     /// file.
     void verify_once(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels,
-                     const std::function<void()>& verification);
+                     const std::function<void()>& verification, const char* file = __builtin_FILE());
 
     int known() const { return known_; }  ///< verifications that were left out
     int run() const { return run_; }      ///< those that were not
@@ -51,6 +53,6 @@ class VerifiedKernels {
 ///
 ///     verify_once(limits, "equals the reference", {{family, problem, config}}, [&] { expect_verified(family, problem, config); });
 void verify_once(const Limits& limits, const std::string& property, const std::vector<NamedKernel>& kernels,
-                 const std::function<void()>& verification);
+                 const std::function<void()>& verification, const char* file = __builtin_FILE());
 
 }  // namespace hone::test

@@ -115,6 +115,33 @@ TEST_F(NewKernel, WrongValuesAreFound) {
     EXPECT_THAT(checked(), HasSubstr("values of next are wrong, the first at next[1][1]"));
 }
 
+TEST_F(NewKernel, AWritePastAnEndIsFound) {
+    leave_out_cuda();
+    replace("kernel.cpp", "#pragma omp parallel", "next[pitch * pitch + 3] = 0;\n    #pragma omp parallel");
+    EXPECT_THAT(checked(), HasSubstr("it wrote past the end of array next"));
+}
+
+TEST_F(NewKernel, ThatGoesWrongAfterManyCallsIsFound) {
+    leave_out_cuda();
+    replace("kernel.cpp", "#pragma omp parallel", "static int calls = 0;\n    const bool late = ++calls >= 40;\n    #pragma omp parallel");
+    replace("kernel.cpp", "next[i] = (", "next[i] = (late ? 1 : 0) + (");
+    EXPECT_THAT(checked(), AllOf(HasSubstr("in a step from the same inputs after"), HasSubstr("next differs from the reference by 1")));
+}
+
+TEST_F(NewKernel, ThatIsWrongAtOtherParitiesIsFound) {
+    leave_out_cuda();
+    replace("kernel.cpp", "next[i] = (", "next[i] = (size % 2 == 1 ? 1 : 0) + (");
+    EXPECT_THAT(checked("size=20"), AllOf(HasSubstr("size=19 on"), HasSubstr("values of next are wrong")));
+}
+
+TEST_F(NewKernel, InfinitiesAndNanOfTheReferenceAreAskedOfTheKernel) {
+    leave_out_cuda();
+    replace("reference.cpp", "next[i] =", "next[i] = (i % 3 == 0 ? __builtin_inf() : i % 3 == 1 ? -__builtin_inf() : __builtin_nan(\"\")) +");
+    EXPECT_THAT(checked(), HasSubstr("values of next that the reference does not write"));
+    replace("kernel.cpp", "next[i] = (", "next[i] = (i % 3 == 0 ? __builtin_inf() : i % 3 == 1 ? -__builtin_inf() : __builtin_nan(\"\")) + (");
+    EXPECT_THAT(checked(), HasSubstr("no mistake found"));
+}
+
 TEST_F(NewKernel, ATunableThatNothingUsesIsFound) {
     leave_out_cuda();
     replace("kernel.cpp", "y0 += tile_y", "y0 += 4 /* tile_y */");

@@ -193,6 +193,24 @@ TEST(Tuner, HoldsNewFinalsWhenEveryFinalistFails) {
     EXPECT_FALSE(tuner.safe()->measured());
 }
 
+// What is found wrong in the finals is often found in all that is fastest.
+TEST(Tuner, HoldsNewFinalsWhenTheSafeConfigurationIsLeftAlone) {
+    const SearchSpace space = line(10);
+    const auto best_where_fail = [&](std::int64_t from) {
+        Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2});
+        const auto trace = run(tuner, [&](std::int64_t index, int round) {
+            return round > 0 && index >= from ? crashed() : measured(100.0 - static_cast<double>(index));
+        });
+        EXPECT_TRUE(tuner.done());
+        EXPECT_TRUE(tuner.safe()->measured());
+        EXPECT_LT(trace.size(), 60U);
+        return tuner.best()->config.integer("t");
+    };
+    EXPECT_EQ(best_where_fail(8), 7);
+    EXPECT_EQ(best_where_fail(3), 2);
+    EXPECT_EQ(best_where_fail(1), 0) << "it is the only one that is right";
+}
+
 TEST(Tuner, HasNoWinnerWhenEverythingFails) {
     const SearchSpace space = line(4);
     Tuner tuner(space, find_strategy("exhaustive"), 1);

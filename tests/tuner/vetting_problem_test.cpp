@@ -54,5 +54,45 @@ TEST(VettingProblem, OfLargeStencilsOnProcessorsIsSmallAndOfTheSameSource) {
     }
 }
 
+TEST(NearbyProblems, HaveExtentsOfEitherParityThatFewNumbersDivide) {
+    const Families& families = built_in_families();
+    const auto is_prime = [](std::int64_t n) {
+        for (std::int64_t divisor = 2; divisor * divisor <= n; ++divisor)
+            if (n % divisor == 0) return false;
+        return n > 1;
+    };
+    for (const std::string extents : {"nx=96 ny=96 nz=96", "nx=97 ny=41 nz=40", "nx=1003 ny=515 nz=389"}) {
+        const Problem problem = families.parse_problem("gauss_seidel_27 stencil=constant precision=f32 " + extents);
+        const std::vector<Problem> nearby = nearby_problems(families, problem, 1 << 18);
+        ASSERT_EQ(nearby.size(), 2U);
+        for (const char* name : {"nx", "ny", "nz"}) {
+            EXPECT_TRUE(is_prime(nearby[0].integer(name))) << nearby[0].key();
+            EXPECT_TRUE(is_prime(nearby[1].integer(name) / 2) && nearby[1].integer(name) % 2 == 0) << nearby[1].key();
+            EXPECT_LE(nearby[0].integer(name), problem.integer(name));
+        }
+    }
+}
+
+TEST(NearbyProblems, AreSmallAndProblemsOfTheFamily) {
+    const Families& families = built_in_families();
+    constexpr std::int64_t most = 1 << 18;
+    int all = 0;
+    for (const Family& family : families) {
+        const Problem problem = families.parse_problem(family.example);
+        for (const Problem& near : nearby_problems(families, problem, most)) {
+            std::int64_t words = 0;
+            for (const ArraySpec& array : family.arrays(near)) words += array.words;
+            EXPECT_LE(words, most) << near.key();
+            EXPECT_NE(near, problem);
+            ++all;
+        }
+    }
+    EXPECT_GE(all, 15) << "of twelve families";
+    EXPECT_TRUE(
+        nearby_problems(families,
+                        families.parse_problem("poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f64 nx=256 ny=256 nz=256"), 8)
+            .empty());
+}
+
 }  // namespace
 }  // namespace hone::vetting_problem_test

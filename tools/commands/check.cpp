@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "generator/families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
@@ -11,6 +12,7 @@
 #include "tools/kernel_check.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
+#include "tuner/vetting_problem.hpp"
 
 namespace hone::tools {
 namespace check {
@@ -41,9 +43,24 @@ struct Report {
     }
 };
 
+// The problem and those near to it of which data can be made: answers in files are of one size.
+std::vector<Problem> problems_of(const Families& families, const Problem& problem) {
+    constexpr std::int64_t most_words = std::int64_t{1} << 18;
+    std::vector<Problem> problems{problem};
+    for (Problem& near : nearby_problems(families, problem, most_words)) {
+        try {
+            families.of(near).workload(near, 1);
+            problems.push_back(std::move(near));
+        } catch (const Error&) {  // said of the problem itself, if it has it, too
+        }
+    }
+    return problems;
+}
+
 void check_device(const KernelFolder& kernel, const std::vector<Problem>& problems, Backend& backend, bool reference, Report& report) {
     const Limits& limits = backend.device().limits;
     for (const Problem& problem : problems) {
+        if (problem != problems.front() && some_members(kernel.family(), problem, limits).empty()) continue;  // constraints rule the size out
         if (!report.add(space_findings(kernel, problem, limits))) return;
         const std::vector<Config> configs = some_members(kernel.family(), problem, limits);
         if (!report.add(compiler_findings(kernel, problem, configs, backend.compiler(), limits)) || !reference) return;
@@ -88,8 +105,7 @@ Exit run(const Settings& settings, Console& console) {
     std::vector<std::string> words(settings.words.begin(), settings.words.end());
     words.front() = kernel.family().name;
     const Problem problem = words.size() == 1 ? families.parse_problem(kernel.family().example) : problem_of(words, families);
-    std::vector<Problem> problems{problem};
-    if (const Problem odd = odd_sized(kernel, problem); odd != problem) problems.push_back(odd);
+    const std::vector<Problem> problems = problems_of(families, problem);
     DiskCache cache(DiskCache::default_folder());
     Report report;
     report.add(source_findings(kernel));
@@ -130,8 +146,10 @@ Command check_command() {
         "FOLDER [key=value...] [options]",
         "Reads the folder's family.json strictly, and says what is wrong by file, line and place. Looks for tunables and parameters that nothing "
         "uses, constraints that leave nothing, and a reference that writes no output. Then it compiles the safe configuration and some others, and "
-        "runs them at the problem's size and at one that few numbers divide: twice each, with outputs poisoned in two ways. So it finds values "
-        "that are not written, written where they should not be, wrong, or that depend on what was in memory before.\n\n"
+        "runs them at the problem's size and at up to two that few numbers divide, of either parity. Each is verified as 'hone tune' verifies what "
+        "it stores: in many steps, from two sets of data, with outputs poisoned in two ways. So it finds values that are not written, written where "
+        "they should not be, wrong, wrong in later steps or at times, or that depend on what was in memory before, and writes past an array's "
+        "end.\n\n"
         "A CUDA kernel is run where there is a GPU, and compiled for sm_90 where there is NVRTC alone. Exit code 1 when there is a mistake.",
         {{"check ./my_kernel", "with the problem that its family.json gives as example"}},
         check::declare};

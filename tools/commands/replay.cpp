@@ -84,7 +84,7 @@ Exit verify(const Settings& settings, const std::vector<Launch>& launches, Conso
     const Device device = find_device(settings.device);
     DiskCache cache(DiskCache::default_folder());
     open_compiler({device.limits, device.fingerprint.architecture, device.fingerprint.name}, cache);
-    WorkerEvaluator evaluator(WorkerSettings{.device = device, .cache = cache.folder(), .command = worker_words()});
+    WorkerEvaluator evaluator(WorkerSettings{.device = device, .cache = cache.folder(), .command = worker_words(), .strict = true});
     Json results = Json::array();
     bool all = true;
     for (const Launch& launch : launches) {

@@ -12,8 +12,6 @@
 #include "generator/error.hpp"
 #include "generator/random_words.hpp"
 #include "runtime/library.hpp"
-#include "runtime/uploader.hpp"
-#include "tuner/worker/memory_need.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -22,37 +20,14 @@ using Clock = std::chrono::steady_clock;
 
 // Samples of a period that tells what is hopeless, and no more: as few as `judge` is content with.
 constexpr int few = 3;
-// Of each guard. A few rows: a kernel that goes wrong by one of them is found.
-constexpr std::int64_t guard_bytes = std::int64_t{16} << 10;
 
-// Where the words of an array begin in its memory, behind the guard: large arrays a large page
-// further, at the place in it that an application's would have (allocate_host_memory), and small
-// ones as their own allocation would place them in a page.
-std::int64_t lead_bytes(std::int64_t bytes) {
-    constexpr std::int64_t large_page = std::int64_t{2} << 20;
-    return bytes >= 2 * large_page ? large_page : guard_bytes;
-}
+// Of a finalist: many calls, and many steps that are compared.
+constexpr double later_seconds = 0.5, repeated_seconds = 0.2;
 
-void* moved(void* pointer, std::int64_t bytes) {
-    return static_cast<char*>(pointer) + bytes;
-}
+const char* const far_away = "it wrote far outside of its arrays, into what they are compared with";
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-DeviceArray uploaded(Backend& backend, Uploader& uploader, const HostArray& array) {
-    DeviceArray copy(backend, array.bytes());
-    uploader.upload(copy.data(), array.data(), array.bytes());
-    return copy;
-}
-
-// Both guards of an array: numbers, because a kernel that reads NaN past an end may write what it
-// read; of each array others, because it may copy.
-HostArray guards_of(std::size_t array, Precision precision) {
-    HostArray guards(precision, 2 * guard_bytes / bytes_per_word(precision));
-    for (std::int64_t i = 0; i < guards.words(); ++i) guards.set_word(i, random_word(mixed(array), i));
-    return guards;
 }
 
 Outcome& failed(Outcome& outcome, Status status, std::string reason) {
@@ -70,8 +45,14 @@ Outcome& wrong(Outcome& outcome, double error, const std::string& found) {
     return failed(outcome, Status::wrong, found);
 }
 
-Outcome& overwrote(Outcome& outcome, const std::string& found) {
-    return wrong(outcome, std::numeric_limits<double>::infinity(), found);
+// Whether it is right; a largest difference is that of the first step.
+bool accepted(Outcome& outcome, const StepVerdict& verdict) {
+    if (!verdict.right()) wrong(outcome, verdict.error, verdict.wrong);
+    return verdict.right();
+}
+
+StepVerdict overwrote(std::string found) {
+    return {std::move(found), std::numeric_limits<double>::infinity()};
 }
 
 // The times of few steps, which are all queued before the first is waited for: where an application
@@ -118,94 +99,22 @@ std::pair<std::vector<double>, Verdict> sample(Backend& backend, const BoundKern
 }  // namespace
 
 CandidateBench::CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments)
-    : backend_(backend), family_(family), problem_(problem), instruments_(std::move(instruments)) {
-    const std::vector<ArraySpec> specs = family.arrays(problem);
-    require_memory(problem, bench_memory(specs, problem.precision(), backend.device().limits.target), memory_for(backend.device()));
-    const auto begin = Clock::now();
-    workload_ = family.workload(problem, seed);
-    reference_seconds_ = seconds_since(begin);
-    tolerance_ = workload_->tolerance;
-    tolerances_ = workload_->tolerances;
+    : backend_(backend),
+      family_(family),
+      problem_(problem),
+      seed_(seed),
+      instruments_(std::move(instruments)),
+      whole_(backend, family, problem, seed) {
 }
 
 void CandidateBench::place() {
-    if (!workload_) return;
     if (small_) small_->place();
-    const std::vector<ArraySpec> specs = family_.arrays(problem_);
-    std::vector<Array> arrays(specs.size());
-    Uploader uploader(backend_);
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        Array& array = arrays[i];
-        array.name = specs[i].name;
-        array.access = specs[i].access;
-        array.values = value_count(specs[i], problem_.precision());
-        array.type = value_type_of(specs[i], problem_.precision());
-        array.bytes = workload_->arrays[i].bytes();
-        array.memory = DeviceArray(backend_, lead_bytes(array.bytes) + array.bytes + guard_bytes);
-        array.working = moved(array.memory.data(), lead_bytes(array.bytes));
-        if (specs[i].access != Access::out) array.pristine = uploaded(backend_, uploader, workload_->arrays[i]);
-        if (workload_->expected[i].words() != 0) array.expected = uploaded(backend_, uploader, workload_->expected[i]);
-        array.guards = uploaded(backend_, uploader, guards_of(i, problem_.precision()));
-    }
-    backend_.synchronise();
-    arrays_ = std::move(arrays);
-    for (const Array& array : arrays_) pointers_.push_back(array.working);
-    workload_.reset();
+    whole_.place();
 }
 
-void CandidateBench::restore(bool inputs) {
-    for (const Array& array : arrays_) {
-        if (array.pristine.data() == nullptr)
-            backend_.fill(array.working, poison_byte(array.type), array.bytes);
-        else if (inputs || array.access != Access::in)
-            backend_.copy(array.working, array.pristine.data(), array.bytes);
-        backend_.copy(moved(array.working, -guard_bytes), array.guards.data(), guard_bytes);
-        backend_.copy(moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes), guard_bytes);
-    }
-}
-
-void CandidateBench::restore_changed() {
-    for (const Array& array : arrays_)
-        if (array.access == Access::inout) backend_.copy(array.working, array.pristine.data(), array.bytes);
-}
-
-std::vector<ArrayPair> CandidateBench::guard_comparisons() const {
-    const std::int64_t words = guard_bytes / bytes_per_word(problem_.precision());
-    const ValueType type = value_type_of(problem_.precision());
-    std::vector<ArrayPair> pairs;
-    for (const Array& array : arrays_) {
-        pairs.push_back({moved(array.working, -guard_bytes), array.guards.data(), words, type});
-        pairs.push_back({moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes), words, type});
-    }
-    return pairs;
-}
-
-std::string CandidateBench::overwritten(std::span<const double> guard_differences) const {
-    for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        if (guard_differences[2 * i] > 0) return "it wrote before the beginning of array " + arrays_[i].name;
-        if (guard_differences[2 * i + 1] > 0) return "it wrote past the end of array " + arrays_[i].name;
-    }
-    return {};
-}
-
-CandidateBench::FirstStep CandidateBench::first_step(const BoundKernel& kernel) {
-    kernel.launch();
-    backend_.synchronise();
-    std::vector<ArrayPair> pairs = guard_comparisons();
-    const std::size_t guards = pairs.size();
-    for (const Array& array : arrays_)
-        pairs.push_back({array.working, array.expected.data() != nullptr ? array.expected.data() : array.pristine.data(), array.values, array.type});
-    const std::vector<double> differences = backend_.largest_differences(pairs);
-    FirstStep step;
-    step.overwritten = overwritten(std::span(differences).first(guards));
-    if (!step.overwritten.empty()) return step;
-    for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        const double found = weighed(differences[guards + i], tolerance_, tolerances_, i);
-        if (found <= step.error) continue;
-        step.error = found;
-        step.where = arrays_[i].name;
-    }
-    return step;
+bool CandidateBench::intact() {
+    return whole_.intact() && (!small_ || small_->intact()) &&
+           std::all_of(others_.begin(), others_.end(), [](const Other& other) { return !other.verifier || other.verifier->intact(); });
 }
 
 std::optional<Energy> CandidateBench::metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule) {
@@ -238,92 +147,142 @@ std::optional<Energy> CandidateBench::metered(const BoundKernel& kernel, double 
     return energy;
 }
 
-void CandidateBench::verify_first_on(std::unique_ptr<CandidateBench> small) {
+void CandidateBench::verify_first_on(std::unique_ptr<Verifier> small) {
     small_ = std::move(small);
-    if (small_) small_space_ = family_.space(small_->problem_, backend_.device().limits);
+    if (small_) small_space_ = family_.space(small_->problem(), backend_.device().limits);
 }
 
-std::shared_ptr<const Kernel> CandidateBench::loaded(const Config& config) const {
+void CandidateBench::verify_finalists_on(const std::vector<Problem>& problems) {
+    others_.clear();
+    for (const Problem& problem : problems) others_.push_back({problem, std::nullopt, nullptr});
+}
+
+std::shared_ptr<const Kernel> CandidateBench::loaded(const Problem& problem, const Config& config) const {
     Match match;
     match.config = config;
-    return std::make_shared<const Kernel>(backend_, family_, problem_, match, backend_.device().limits);
+    return std::make_shared<const Kernel>(backend_, family_, problem, match, backend_.device().limits);
 }
 
-bool CandidateBench::verified(BoundKernel& kernel, bool intact, Outcome& outcome) {
+bool CandidateBench::verified(Verifier& verifier, BoundKernel& kernel, Outcome& outcome) {
     const auto begin = Clock::now();
-    FirstStep step = first_step(kernel);
-    const bool good = step.overwritten.empty() && step.error <= tolerance_;
-    if (intact && !good) {  // a later step of a candidate before may have changed an input
-        restore(true);
-        kernel.prepare();
-        step = first_step(kernel);
-    }
+    const StepVerdict verdict = verifier.first_step(kernel);
     outcome.verify_seconds += seconds_since(begin);
-    inputs_intact_ = step.overwritten.empty() && step.error <= tolerance_;
-    outcome.verification_error = step.error;
-    if (inputs_intact_) return true;
-    if (!step.overwritten.empty())
-        overwrote(outcome, step.overwritten);
-    else
-        wrong(outcome, step.error, fmt::format("{} differs from the reference by {:.3g}, allowed are {:.3g}", step.where, step.error, tolerance_));
+    outcome.verification_error = verdict.error;
+    return accepted(outcome, verdict);
+}
+
+bool CandidateBench::verified_on_small(const Config& config, Outcome& outcome) {
+    const auto kernel = loaded(small_->problem(), config);
+    small_->begin();
+    BoundKernel bound(kernel, small_->pointers());
+    return verified(*small_, bound, outcome);
+}
+
+bool CandidateBench::same_source(const Problem& problem, const SearchSpace& space, const Request& request) const {
+    return !space.check(request.config) && family_.kernel(problem, request.config, backend_.device().limits).text == request.text;
+}
+
+/// Whether a finalist has another problem to be verified on, whose data are made for the first one.
+bool CandidateBench::prepared(Other& other, const Request& request) try {
+    if (other.impossible) return false;
+    if (!other.space) other.space = family_.space(other.problem, backend_.device().limits);
+    if (!same_source(other.problem, *other.space, request)) return false;
+    if (other.verifier) return true;
+    auto verifier = std::make_unique<Verifier>(backend_, family_, other.problem, mixed(seed_));
+    verifier->place();
+    verifier->add_other_data(seed_);
+    other.verifier = std::move(verifier);
+    return true;
+} catch (const FullDiskError&) {
+    throw;
+} catch (const Error&) {  // constraints rule the size out, or answers that lie in files are of one size
+    other.impossible = true;
     return false;
 }
 
-bool CandidateBench::verified(const Config& config, Outcome& outcome) {
-    const auto kernel = loaded(config);
-    const bool intact = std::exchange(inputs_intact_, false);
-    restore(!intact);
-    BoundKernel bound(kernel, pointers_);
-    return verified(bound, intact, outcome);
+StepVerdict CandidateBench::verdict_on(Other& other, const Request& request) {
+    if (!prepared(other, request)) return {};
+    StepVerdict verdict = other.verifier->repeated(loaded(other.problem, request.config), std::min(repeated_seconds, request.rule.most_seconds));
+    if (!verdict.right())
+        verdict.wrong = fmt::format("at {}: {} (a kernel for some sizes alone says so in a constraint)", other.problem.key(), verdict.wrong);
+    return verdict;
 }
 
-bool CandidateBench::same_on_small(const Config& config, const std::string& text) const {
-    return small_ && !small_space_.check(config) && family_.kernel(small_->problem_, config, backend_.device().limits).text == text;
+StepVerdict CandidateBench::finalist_verdict(const Request& request) {
+    if (finalists_.count(request.config.key()) != 0) return {};
+    StepVerdict verdict = whole_.repeated(loaded(problem_, request.config), std::min(repeated_seconds, request.rule.most_seconds));
+    for (Other& other : others_)
+        if (verdict.right()) verdict = verdict_on(other, request);
+    if (verdict.right() && !intact()) verdict = overwrote(far_away);
+    if (verdict.right()) finalists_.insert(request.config.key());
+    return verdict;
 }
 
-Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule) {
+void CandidateBench::time(const Request& request, const BoundKernel& kernel, Outcome& outcome) {
+    const auto begin = Clock::now();
+    const SamplingRule& rule = request.rule;
+    Verdict verdict = Verdict::more;
+    std::tie(outcome.samples, verdict) = sample(backend_, kernel, request.incumbent, rule);
+    outcome.step = summarise(outcome.samples);
+    if (instruments_.state && rule.period > few) outcome.device = instruments_.state();
+    if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(kernel, outcome.step.median, rule);
+    outcome.measure_seconds = seconds_since(begin);
+}
+
+bool CandidateBench::sound_after(const Request& request, BoundKernel& kernel, Outcome& outcome) {
+    if (std::string found = whole_.overwritten(); !found.empty()) return accepted(outcome, overwrote(std::move(found)));
+    if (request.finalist) {
+        whole_.add_other_data(mixed(seed_));
+        const bool known = finalists_.count(request.config.key()) != 0;
+        const std::int64_t calls = known ? Verifier::many_calls : std::ssize(outcome.samples);
+        if (!accepted(outcome, whole_.later_step(kernel, calls, std::min(later_seconds, request.rule.most_seconds)))) return false;
+    }
+    return intact() || accepted(outcome, overwrote(far_away));
+}
+
+void CandidateBench::verify_and_time(const Request& request, Outcome& outcome) {
+    auto begin = Clock::now();
+    const std::string key = request.config.key();
+    const bool known = request.incumbent > 0 || verified_.count(key) != 0;
+    const bool on_small = known && small_ && same_source(small_->problem(), small_space_, request);
+    if (on_small && !verified_on_small(request.config, outcome)) return;
+    if (const auto whole = verified_.find(key); whole != verified_.end())
+        outcome.verification_error = std::max(outcome.verification_error, whole->second);
+    {  // a finalist is loaded anew, with static variables as they begin
+        const auto kernel = loaded(problem_, request.config);
+        on_small ? whole_.begin_timed() : whole_.begin();
+        BoundKernel bound(kernel, whole_.pointers());
+        if (!on_small) {
+            if (!verified(whole_, bound, outcome)) return;
+            verified_[key] = outcome.verification_error;
+            whole_.begin_timed();
+        }
+        outcome.verify_seconds = seconds_since(begin);
+        time(request, bound, outcome);
+        begin = Clock::now();
+        if (!sound_after(request, bound, outcome)) return;
+        if (on_small && outcome.step.median < request.incumbent) {
+            whole_.begin();
+            bound.prepare();
+            if (!verified(whole_, bound, outcome)) return;
+            verified_[key] = outcome.verification_error;
+        }
+    }
+    if (!request.finalist) return;
+    accepted(outcome, finalist_verdict(request));
+    outcome.verify_seconds += seconds_since(begin);
+}
+
+Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule, bool finalist) {
     Outcome outcome;
-    outcome.tolerance = tolerance_;
+    outcome.tolerance = whole_.tolerance();
     try {
         place();
         const KernelSource source = family_.kernel(problem_, config, backend_.device().limits);
         const CompileOutcome compiled = backend_.compiler().compile(source);
         if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
         if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
-
-        auto begin = Clock::now();
-        const bool on_small = (incumbent > 0 || verified_.count(config.key()) != 0) && same_on_small(config, source.text);
-        if (on_small && !small_->verified(config, outcome)) return outcome;
-        if (const auto whole = verified_.find(config.key()); whole != verified_.end())
-            outcome.verification_error = std::max(outcome.verification_error, whole->second);
-        const auto kernel = loaded(config);
-        const bool intact = std::exchange(inputs_intact_, false);
-        if (on_small && intact)
-            restore_changed();
-        else
-            restore(!intact);
-        BoundKernel bound(kernel, pointers_);
-        if (!on_small && !verified(bound, intact, outcome)) return outcome;
-        if (!on_small) verified_[config.key()] = outcome.verification_error;
-        outcome.verify_seconds = seconds_since(begin);
-
-        begin = Clock::now();
-        if (!on_small) restore_changed();
-        inputs_intact_ = true;
-        Verdict verdict = Verdict::more;
-        std::tie(outcome.samples, verdict) = sample(backend_, bound, incumbent, rule);
-        outcome.step = summarise(outcome.samples);
-        if (instruments_.state && rule.period > few) outcome.device = instruments_.state();
-        if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(bound, outcome.step.median, rule);
-        outcome.measure_seconds = seconds_since(begin);
-        if (const std::string found = overwritten(backend_.largest_differences(guard_comparisons())); !found.empty()) {
-            inputs_intact_ = false;  // nor are the guards
-            return overwrote(outcome, found);
-        }
-        if (!on_small || outcome.step.median >= incumbent) return outcome;
-        restore(false);
-        bound.prepare();
-        if (verified(bound, true, outcome)) verified_[config.key()] = outcome.verification_error;
+        verify_and_time({config, source.text, incumbent, rule, finalist}, outcome);
     } catch (const FullDiskError&) {
         throw;
     } catch (const std::exception& error) {  // also of a library: out of memory

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +15,9 @@
 #include "runtime/power.hpp"
 #include "tuner/outcome.hpp"
 #include "tuner/statistics.hpp"
+#include "tuner/worker/verifier.hpp"
 
 namespace hone::inline v0_1 {
-
-class BoundKernel;
-class Kernel;
 
 /// Instruments that a bench reads beside the clock; each may be empty.
 struct Instruments {
@@ -30,16 +28,17 @@ struct Instruments {
 
 /// A problem's data on a device, ready to verify and time any of its configurations.
 ///
-/// It keeps copies of the inputs and the expected outputs on the device, uploaded once, when they
-/// are first needed: until then the device has nothing to do with it, so that another bench's
-/// candidates may be timed while this one's data are made. Every candidate starts from restored
-/// inputs and poisoned outputs (poison_byte). After its first step all arrays are compared with the
-/// reference, value by value. Inputs are compared, too, because a kernel must not change them. Then
-/// the candidate is timed on the evolving arrays: kernels that work in place see the state of the
-/// step before, as in an application. Where a smaller bench verifies first (`verify_first_on`),
-/// only what is faster than the incumbent is compared with the reference on this bench's own data.
-/// Guard words lie before and after each array. They are checked after the first step and after the
-/// last, and find kernels that write past an end.
+/// The verifier's data are uploaded once, when they are first needed: until then the device has
+/// nothing to do with it, so that another bench's candidates may be timed while this one's data are
+/// made. A candidate's first step is verified (tuner/worker/verifier.hpp). Then it is timed on the
+/// evolving arrays: kernels that work in place see the state of the step before, as in an
+/// application. Where a smaller problem is verified first (`verify_first_on`), only what is faster
+/// than the incumbent is compared with the reference on this bench's own data.
+///
+/// Finalists, which may be stored, are verified again after their last timed sample, and once in
+/// each of these ways: many steps, from other data, too, where memory has room for them, and the
+/// same on other sizes (`verify_finalists_on`). So a kernel that goes wrong later, by chance, with
+/// other data or at sizes of other parity is found before it is kept.
 ///
 ///     CandidateBench bench(*backend, family, problem, seed);
 ///     const Outcome outcome = bench.evaluate(space.safe(), 0, SamplingRule{});
@@ -48,15 +47,18 @@ class CandidateBench {
     /// Throws Error, before it allocates anything, when host or device have no room for the data.
     CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments = {});
 
-    /// From now on candidates that have an incumbent take their first step on `small`, a bench of
-    /// the same family whose problem is smaller (see tuner/vetting_problem.hpp), where their source
-    /// is the same there. One that is then timed as faster than the incumbent is verified on this
+    /// From now on candidates that have an incumbent take their first step on `small`, whose problem
+    /// is a smaller one of the same family (see tuner/vetting_problem.hpp), where their source is
+    /// the same there. One that is then timed as faster than the incumbent is verified on this
     /// bench's data, too, before it counts. Without an incumbent, as in the finals, candidates are
     /// verified here, unless they were. Lies on the device with this one (`place`).
-    void verify_first_on(std::unique_ptr<CandidateBench> small);
+    void verify_first_on(std::unique_ptr<Verifier> small);
+    /// Finalists are verified on these problems of the same family, too, where they have the same
+    /// source there. Their data are made when there is a finalist.
+    void verify_finalists_on(const std::vector<Problem>& problems);
 
     /// Seconds that the constructor spent on random data and the reference's answer.
-    double reference_seconds() const { return reference_seconds_; }
+    double reference_seconds() const { return whole_.reference_seconds(); }
 
     /// Lays the data out on the device, unless they lie there. `evaluate` does so, too; beforehand,
     /// errors are the problem's and no candidate's.
@@ -64,48 +66,42 @@ class CandidateBench {
 
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the
     /// candidate's sake: a failure is an outcome. Throws FullDiskError.
-    Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
+    Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule, bool finalist = false);
+
+    /// Whether the data that candidates are compared with are as they were made.
+    bool intact();
 
   private:
-    struct Array {
-        DeviceArray memory;  ///< the guard words, the words that candidates work on, the guard words again
-        void* working = nullptr;
-        DeviceArray pristine;  ///< of inputs
-        DeviceArray expected;  ///< of outputs
-        DeviceArray guards;    ///< as both guards have to be, one after the other
-        std::int64_t values = 0;
-        ValueType type = ValueType::f32;
-        std::int64_t bytes = 0;
-        Access access = Access::in;
-        std::string name;
+    /// Another problem for finalists.
+    struct Other {
+        Problem problem;
+        std::optional<SearchSpace> space;
+        std::unique_ptr<Verifier> verifier;  ///< once there is a finalist
+        bool impossible = false;             ///< there are no data, or no kernels
+    };
+    /// How a candidate is asked for.
+    struct Request {
+        const Config& config;
+        const std::string& text;  ///< of its source
+        double incumbent = 0;
+        const SamplingRule& rule;
+        bool finalist = false;
     };
 
-    /// Before a candidate's first step: everything that it may read or write. Inputs that no step
-    /// is to change stay as they are where the last candidate is known to have left them alone in
-    /// its own first step.
-    void restore(bool inputs);
-    /// The first step of a candidate: where it differs from the reference, or what else is wrong
-    /// with it.
-    struct FirstStep {
-        std::string overwritten;  ///< see below
-        double error = 0;
-        std::string where;  ///< the array of the largest difference
-    };
-    FirstStep first_step(const BoundKernel& kernel);
-    std::shared_ptr<const Kernel> loaded(const Config& config) const;
-    /// Whether the first step of a kernel, which was bound to restored arrays, is right; `intact`
-    /// if they were not wholly restored. Writes what it finds into the outcome.
-    bool verified(BoundKernel& kernel, bool intact, Outcome& outcome);
-    bool verified(const Config& config, Outcome& outcome);
-    /// Whether the smaller bench can verify a configuration, whose source here is `text`.
-    bool same_on_small(const Config& config, const std::string& text) const;
-    /// Before it is timed: what its first step changed of what a step reads. Its outputs were
-    /// compared with the reference, its inputs with themselves.
-    void restore_changed();
-    /// Every array's guards beside what they have to be: the one before it, the one behind it.
-    std::vector<ArrayPair> guard_comparisons() const;
-    /// Names an array that was written past an end; empty when none was.
-    std::string overwritten(std::span<const double> guard_differences) const;
+    std::shared_ptr<const Kernel> loaded(const Problem& problem, const Config& config) const;
+    void verify_and_time(const Request& request, Outcome& outcome);
+    /// Whether the first step of a kernel is right, which was bound after `Verifier::begin`.
+    static bool verified(Verifier& verifier, BoundKernel& kernel, Outcome& outcome);
+    bool verified_on_small(const Config& config, Outcome& outcome);
+    void time(const Request& request, const BoundKernel& kernel, Outcome& outcome);
+    /// Whether all is well after the samples: guards, copies, and a finalist's later step.
+    bool sound_after(const Request& request, BoundKernel& kernel, Outcome& outcome);
+    /// A finalist, loaded anew, in many steps, on other data and on other problems.
+    StepVerdict finalist_verdict(const Request& request);
+    bool prepared(Other& other, const Request& request);
+    StepVerdict verdict_on(Other& other, const Request& request);
+    /// Whether a configuration is a member of another problem's space with the same source.
+    bool same_source(const Problem& problem, const SearchSpace& space, const Request& request) const;
     /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said
     /// too little.
     std::optional<Energy> metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule);
@@ -113,17 +109,14 @@ class CandidateBench {
     Backend& backend_;
     const Family& family_;
     Problem problem_;
+    std::uint64_t seed_;
     Instruments instruments_;
-    std::unique_ptr<CandidateBench> small_;   ///< that verifies first
+    Verifier whole_;
+    std::unique_ptr<Verifier> small_;         ///< that verifies first
     SearchSpace small_space_;                 ///< of its problem
+    std::vector<Other> others_;               ///< that finalists are verified on
     std::map<std::string, double> verified_;  ///< of configurations that were verified on this bench's own data, by key: their error
-    std::optional<Workload> workload_;        ///< until it lies on the device
-    std::vector<Array> arrays_;
-    std::vector<void*> pointers_;
-    double tolerance_ = 0;
-    std::vector<double> tolerances_;  ///< of a workload's arrays
-    double reference_seconds_ = 0;
-    bool inputs_intact_ = false;  ///< as far as the last candidate's first step shows
+    std::set<std::string> finalists_;         ///< that were right on other data and sizes, by key
 };
 
 }  // namespace hone::inline v0_1

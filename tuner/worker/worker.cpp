@@ -113,6 +113,7 @@ class Session {
             bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, number,
                                                       instruments(energy ? energy->number(0, most_message_seconds) : 0));
             verify_first_on_small(number);
+            verify_finalists_nearby();
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         return fmt::format(R"({{"seconds": {}, "reference_seconds": {}}})", json_number(seconds.count()),
@@ -125,7 +126,13 @@ class Session {
         if (limits_.target != Target::cpu) return;
         constexpr std::int64_t most_words = std::int64_t{1} << 21;  // 8 or 16 MiB: caches of sixteen processors hold them
         const Problem small = vetting_problem(families_, problem_, limits_, most_words);
-        if (small != problem_) bench_->verify_first_on(std::make_unique<CandidateBench>(*backend_, *family_, small, seed));
+        if (small != problem_) bench_->verify_first_on(std::make_unique<Verifier>(*backend_, *family_, small, seed));
+    } catch (const Error&) {
+    }
+
+    void verify_finalists_nearby() try {
+        constexpr std::int64_t most_words = std::int64_t{1} << 18;  // of a few blocks in each direction; milliseconds of a plain reference
+        bench_->verify_finalists_on(nearby_problems(families_, problem_, most_words));
     } catch (const Error&) {
     }
 
@@ -194,20 +201,27 @@ class Session {
         if (!bench_) throw Error("worker", "it has no problem on a device", "send \"open\" and \"problem\" first");
         const Config config = config_of(request);
         check_source(request, config);
-        const Outcome outcome =
-            bench_->evaluate(config, request["incumbent"].number(0, most_message_seconds), read_sampling_rule(request["sampling"]));
-        return fmt::format("{{\"outcome\": {}, \"broken\": {}}}", to_json(outcome), outcome.measured() || device_answers() ? 0 : 1);
+        const auto finalist = request.find("finalist");
+        const Outcome outcome = bench_->evaluate(config, request["incumbent"].number(0, most_message_seconds),
+                                                 read_sampling_rule(request["sampling"]), finalist && finalist->integer(0, 1) == 1);
+        return fmt::format("{{\"outcome\": {}, \"broken\": {}}}", to_json(outcome), usable_after(outcome) ? 0 : 1);
     }
 
-    /// Whether the device still works after a candidate's failure: a fault in a kernel leaves a
-    /// CUDA context useless.
+    /// What computed something wrong may have written anywhere in this process.
+    bool usable_after(const Outcome& outcome) {
+        if (outcome.measured() || outcome.status == Status::compile_failed) return true;
+        return outcome.status != Status::wrong && device_answers();
+    }
+
+    /// Whether the device still works after a candidate's failure, and has the data as they were: a
+    /// fault in a kernel leaves a CUDA context useless.
     bool device_answers() {
         constexpr std::int64_t bytes = 256;
         try {
             const DeviceArray array(*backend_, bytes);
             backend_->fill(array.data(), 0, bytes);
             backend_->synchronise();
-            return true;
+            return bench_->intact();
         } catch (const Error&) {
             return false;
         }

@@ -25,14 +25,15 @@ namespace hone::inline v0_1 {
 /// | problem | problem (key), seed, energy_seconds (absent: 0, none) | {"seconds", "reference_seconds"}: data and expected answers are made |
 /// | place | | {}: they lie on the device |
 /// | compile | config (key) | {"ok", "failure", "seconds"}: code lies in the disk cache, or why there is none |
-/// | evaluate | config, incumbent (seconds, 0: none), sampling, source (optional) | {"outcome", "broken"} |
+/// | evaluate | config, incumbent (seconds, 0: none), sampling, source, finalist (0 or 1; both optional) | {"outcome", "broken"} |
 /// | ceilings | | {"copy_bytes_per_second", "fma_f32", "fma_f64", "how"} |
 ///
 /// `headers`: see HeaderUse. `broken`: the device must be opened anew, in a new process.
 /// `processors`: that its kernels must run on; a worker that may use others refuses. `threads`: of
 /// its kernels on the CPU, and of what it computes on the host.
 /// `energy_seconds`: energy will be wanted, so the meter is looked for and the idle device metered.
-/// `source`: SHA-256 that the kernel's text must have.
+/// `source`: SHA-256 that the kernel's text must have. `finalist`: it may be stored, see
+/// CandidateBench.
 ///
 /// A request that cannot be served is answered by {"error": why}, with "full_disk": 1 where a disk
 /// is full (FullDiskError). What kernels or libraries print on standard output goes to standard

@@ -202,9 +202,9 @@ void WorkerEvaluator::collect(Lane& lane) {
         const std::string end = lane.worker->end();
         lane.worker.reset();
         if (lane.at_work) finish(lane, failure(Status::crashed, end));
-    } else if (lane.at_work && waited > timeout()) {
+    } else if (lane.at_work && waited > timeout(*lane.at_work)) {
         lane.worker.reset();
-        finish(lane, failure(Status::timed_out, fmt::format("no answer within {:.3g} s; the worker was killed", timeout())));
+        finish(lane, failure(Status::timed_out, fmt::format("no answer within {:.3g} s; the worker was killed", timeout(*lane.at_work))));
     }
 }
 
@@ -215,7 +215,8 @@ void WorkerEvaluator::take_setup_answer(Lane& lane, const std::string& answer) {
     --lane.setup_answers_due;
     const auto seconds = place.find("reference_seconds");
     if (!seconds || !is_first(lane)) return;
-    const double reference = std::min(seconds->number(0, most_message_seconds), waiting_.setup);
+    reference_seconds_ = seconds->number(0, most_message_seconds);
+    const double reference = std::min(reference_seconds_, waiting_.setup);
     waiting_.reference += reference;
     waiting_.setup -= reference;
 }
@@ -284,8 +285,16 @@ SamplingRule WorkerEvaluator::search_sampling() const {
     return rule;
 }
 
-double WorkerEvaluator::timeout() const {
-    if (!yardstick_) return settings_.first_timeout;
+/// Other data are made for it, and it is verified in several ways, on which it spends few seconds at
+/// most where a step is short, and some steps where it is long.
+double WorkerEvaluator::strict_seconds(const Candidate& candidate) const {
+    constexpr double short_steps = 5, verifications = 20;
+    if (!strict(candidate)) return 0;
+    return short_steps + 2 * reference_seconds_ + verifications * (yardstick_ ? yardstick_->outcome.step.median : 0);
+}
+
+double WorkerEvaluator::timeout(const Candidate& candidate) const {
+    if (!yardstick_) return settings_.first_timeout + strict_seconds(candidate);
     // A candidate is dropped after three samples when it is hopeless; with the verified step and
     // the warm-up that is six steps, or twelve where two are needed for a sample. Slower than the
     // safe configuration by a further factor of five is not worth waiting for.
@@ -293,13 +302,14 @@ double WorkerEvaluator::timeout() const {
     constexpr double verifications = 5;
     const double metering = 2 * SamplingRule::longest_metering * energy_seconds(true);  // twice, for the meter's own delay
     const Outcome& safe = yardstick_->outcome;
-    return settings_.grace + sampling_.most_seconds + metering + steps * safe.step.median + verifications * safe.verify_seconds;
+    return settings_.grace + sampling_.most_seconds + metering + steps * safe.step.median + verifications * safe.verify_seconds +
+           strict_seconds(candidate);
 }
 
 /// Most candidates are measured within this time: rather than killing the worker, and setting the
 /// next one up, let it finish.
-double WorkerEvaluator::patience() const {
-    return 2 + (yardstick_ ? 8 * yardstick_->outcome.step.median + 2 * yardstick_->outcome.verify_seconds : 0);
+double WorkerEvaluator::patience(const Candidate& candidate) const {
+    return 2 + strict_seconds(candidate) + (yardstick_ ? 8 * yardstick_->outcome.step.median + 2 * yardstick_->outcome.verify_seconds : 0);
 }
 
 void WorkerEvaluator::refuse_uncompilable() {
@@ -357,8 +367,8 @@ void WorkerEvaluator::measure(Lane& lane, const Candidate& candidate, double inc
     SamplingRule rule = candidate.finalist ? sampling_ : search_sampling();
     rule.energy_seconds = energy_seconds(candidate.finalist);
     const std::string source = settings_.source ? fmt::format(R"(, "source": {})", json_string(settings_.source(candidate.config))) : "";
-    lane.worker->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}{}}})", json_string(candidate.config.key()),
-                                  json_number(incumbent), to_json(rule), source));
+    lane.worker->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}, "finalist": {}{}}})",
+                                  json_string(candidate.config.key()), json_number(incumbent), to_json(rule), strict(candidate) ? 1 : 0, source));
     lane.at_work = candidate;
     lane.unwanted = false;
     lane.asked = Clock::now();
@@ -368,7 +378,7 @@ bool WorkerEvaluator::soon_finished() {
     bool soon = false;
     for (Lane& lane : lanes_) {
         if (!worth_waiting(lane)) continue;
-        if (seconds_since(lane.asked) <= patience()) {
+        if (seconds_since(lane.asked) <= patience(*lane.at_work)) {
             soon = true;
             continue;
         }
@@ -417,7 +427,7 @@ std::optional<Evaluated> WorkerEvaluator::evaluate_next(std::span<const Candidat
         if (stop && stop() && !soon_finished()) return std::nullopt;
         // What is abandoned and lasts holds up the finals.
         for (Lane& lane : lanes_)
-            if (lane.unwanted && seconds_since(lane.asked) > patience()) {
+            if (lane.unwanted && seconds_since(lane.asked) > patience(*lane.at_work)) {
                 lane.worker.reset();
                 lane.at_work.reset();
                 lane.unwanted = false;

@@ -52,6 +52,7 @@ struct WorkerSettings {
     int compile_processes = 0;  ///< 0: all hardware threads for the CPU; for GPUs all but one for each, whose worker needs one
     SamplingRule sampling;
     bool meter_finalists = false;  ///< the energy of finalists, also where the objective does not need it; the device must have a meter
+    bool strict = false;           ///< every candidate is verified as finalists are (CandidateBench)
     double compile_timeout = 60;   ///< seconds for one candidate
     double setup_timeout = 600;    ///< for a problem's data and expected answers
     double first_timeout = 120;    ///< for the first candidate that is measured, the safe one: nothing is known yet
@@ -70,9 +71,9 @@ struct WorkerSettings {
 /// Evaluates on devices through worker processes, one for each, while other processes compile
 /// ahead.
 ///
-/// A candidate that hangs, crashes or corrupts its device takes the worker with it and nothing
-/// else: it is killed and reaped, the candidate's outcome says why, and the next candidate gets a
-/// new worker with the problem set up again.
+/// A candidate that hangs, crashes, corrupts its device or computes something wrong takes the worker
+/// with it and nothing else: it is killed and reaped, the candidate's outcome says why, and the next
+/// candidate gets a new worker with the problem set up again.
 ///
 /// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same
 /// cores, so they alternate: compilers are stopped while a candidate is measured, and all cores
@@ -176,8 +177,10 @@ class WorkerEvaluator : public Evaluator {
     bool may_compile();
 
     SamplingRule search_sampling() const;
-    double timeout() const;
-    double patience() const;
+    bool strict(const Candidate& candidate) const { return candidate.finalist || settings_.strict; }
+    double strict_seconds(const Candidate& candidate) const;
+    double timeout(const Candidate& candidate) const;
+    double patience(const Candidate& candidate) const;
     /// For a candidate; 0: none.
     double energy_seconds(bool finalist) const;
 
@@ -194,6 +197,7 @@ class WorkerEvaluator : public Evaluator {
     std::string problem_;
     std::uint64_t seed_ = 0;
     bool measured_one_ = false;  ///< of this problem
+    double reference_seconds_ = 0;
     WaitingTime waiting_;
     std::optional<Finished> yardstick_;  ///< the first candidate that the first device measured, the safe one
 };

@@ -493,6 +493,20 @@ TEST(CudaBackend, ComparesManyPairsAsEachByItself) {
     EXPECT_TRUE(backend->largest_differences({}).empty());
 }
 
+TEST(CudaBackend, SumsUpManyPiecesAsEachByItself) {
+    FakeMachine machine;
+    auto backend = machine.backend();
+    std::vector<std::uint32_t> words(3000, 7);
+    std::vector<MemoryPiece> pieces;
+    for (int i = 0; i < 40; ++i) pieces.push_back({words.data(), i % 5 == 4 ? 0 : 4 * (70 * i + 1)});
+    const std::vector<std::uint64_t> before = backend->checksums(pieces);
+    ASSERT_EQ(before.size(), pieces.size());
+    words[70 * 20] = 8;
+    const std::vector<std::uint64_t> after = backend->checksums(pieces);
+    for (std::size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(before[i] != after[i], i >= 20 && i % 5 != 4) << i;
+    EXPECT_TRUE(backend->checksums({}).empty());
+}
+
 // One pass through everything that a backend does.
 void use_everything(FakeMachine& machine) {
     std::string missing;
@@ -507,6 +521,7 @@ void use_everything(FakeMachine& machine) {
     backend->synchronise();
     backend->seconds({}, [&] { module->launch(module->entry("large"), {1, 1, 1}, {32, 1, 1}, 100 << 10, {}, nullptr); });
     backend->largest_difference(array.data(), array.data(), 100, Precision::f32);
+    backend->checksums(std::array{MemoryPiece{array.data(), 400}});
     const OwnStream stream(*backend);
     stream.follow();
 }

@@ -287,7 +287,24 @@ void compare_with_host(Backend& backend, std::int64_t words, std::mt19937& rando
     EXPECT_TRUE(std::isfinite(both()));
     a.values<Real>()[at] = infinity;
     b.values<Real>()[at] = infinity;
-    EXPECT_EQ(both(), std::numeric_limits<double>::infinity()) << words << ", infinities at " << at;
+    EXPECT_EQ(both(), largest_difference(a, b)) << words << ", infinities at " << at;
+    b.values<Real>()[at] = -infinity;
+    EXPECT_EQ(both(), std::numeric_limits<double>::infinity()) << words << ", infinities of both signs at " << at;
+}
+
+TEST_F(GpuBackend, SumsUpLikeTheHost) {
+    std::vector<std::uint32_t> words(1000003);
+    for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(random_());
+    const auto bytes = static_cast<std::int64_t>(4 * words.size());
+    const DeviceArray array(*backend_, bytes);
+    std::vector<MemoryPiece> pieces;
+    for (const std::int64_t part : {std::int64_t{0}, std::int64_t{4}, std::int64_t{4 * 257}, bytes}) pieces.push_back({array.data(), part});
+    backend_->copy(array.data(), words.data(), bytes);
+    const std::vector<std::uint64_t> sums = backend_->checksums(pieces);
+    EXPECT_EQ(sums, backend_->Backend::checksums(pieces));
+    words[random_() % words.size()] ^= 1U << random_() % 32;
+    backend_->copy(array.data(), words.data(), bytes);
+    EXPECT_NE(backend_->checksums(pieces).back(), sums.back());
 }
 
 TEST_F(GpuBackend, ComparesLikeTheHost) {

@@ -13,6 +13,7 @@
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/failing_call.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tuner/vetting_problem.hpp"
 
 namespace hone::candidate_bench_test {
 namespace {
@@ -28,7 +29,7 @@ class CandidateBenchTest : public testing::Test {
     std::uint64_t seed = std::random_device{}();
 
     // A candidate that does more than it should: `statement` for every element.
-    Outcome evaluate_with(const std::string& statement) const {
+    Outcome evaluate_with(const std::string& statement, bool finalist = false) const {
         Family other = family;
         other.kernel = [this, &statement](const Problem& of, const Config& with, const Limits& limits) {
             KernelSource source = family.kernel(of, with, limits);
@@ -37,7 +38,8 @@ class CandidateBenchTest : public testing::Test {
             return source;
         };
         CandidateBench bench(*backend, other, problem, seed);
-        return bench.evaluate(config(""), 0, SamplingRule{});
+        bench.verify_finalists_on(nearby_problems(families, problem, 1 << 18));
+        return bench.evaluate(config(""), 0, SamplingRule{}, finalist);
     }
 
     Config config(const std::string& text) const { return family.space(problem, backend->device().limits).parse(text); }
@@ -137,7 +139,7 @@ TEST_F(CandidateBenchTest, WhatIsFasterThanTheIncumbentIsVerifiedOnTheWholeProbl
         return source;
     };
     CandidateBench bench(*backend, other, problem, seed);
-    bench.verify_first_on(std::make_unique<CandidateBench>(*backend, other, families.parse_problem("axpy precision=f64 n=101"), seed));
+    bench.verify_first_on(std::make_unique<Verifier>(*backend, other, families.parse_problem("axpy precision=f64 n=101"), seed));
     const double slower = 1e3, faster = 1e-12;  // seconds of an incumbent
     EXPECT_EQ(bench.evaluate(config(""), 0, SamplingRule{}).status, Status::wrong) << "without an incumbent";
     const Outcome best = bench.evaluate(config(""), slower, SamplingRule{});
@@ -157,11 +159,51 @@ TEST_F(CandidateBenchTest, WhatIsFasterThanTheIncumbentIsVerifiedOnTheWholeProbl
 
 TEST_F(CandidateBenchTest, WhatIsWrongOnTheSmallerProblemIsNotTimed) {
     CandidateBench bench(*backend, family, problem, seed);
-    bench.verify_first_on(std::make_unique<CandidateBench>(*backend, family, families.parse_problem("axpy precision=f64 n=101"), seed));
+    bench.verify_first_on(std::make_unique<Verifier>(*backend, family, families.parse_problem("axpy precision=f64 n=101"), seed));
     const Outcome outcome = bench.evaluate(config("fault=wrong"), 1e3, SamplingRule{});
     EXPECT_EQ(outcome.status, Status::wrong);
     EXPECT_TRUE(outcome.samples.empty());
     EXPECT_EQ(bench.evaluate(config(""), 1e3, SamplingRule{}).status, Status::measured);
+}
+
+TEST_F(CandidateBenchTest, FinalistsThatGoWrongLaterAreWrong) {
+    for (const int call : {8, 100}) {
+        const std::string late = "if (i == 0) { static int calls = 0; if (++calls >= " + std::to_string(call) + ") y[0] += real(1); }";
+        const Outcome outcome = evaluate_with(late, true);
+        EXPECT_EQ(outcome.status, Status::wrong) << call;
+        EXPECT_NE(outcome.reason.find("y differs from the reference"), std::string::npos) << outcome.reason;
+        EXPECT_TRUE(outcome.samples.empty());
+        EXPECT_EQ(evaluate_with(late).status, Status::measured) << "the search is as fast as it was";
+    }
+}
+
+TEST_F(CandidateBenchTest, FinalistsThatAreWrongAtOtherParitiesAreWrong) {
+    for (const int n : {1000, 1001}) {
+        problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+        for (const char* const bad : {"n % 2 == 0", "n % 2 == 1", "n % 4 == 2"}) {
+            const Outcome outcome = evaluate_with(std::string("if (i == n - 1 && ") + bad + ") y[i] += real(1);", true);
+            EXPECT_EQ(outcome.status, Status::wrong) << n << " " << bad;
+        }
+        EXPECT_EQ(evaluate_with("", true).status, Status::measured) << n;
+    }
+    problem = families.parse_problem("axpy precision=f64 n=1000");
+    const std::string reason = evaluate_with("if (i == 0 && n % 2 == 1) y[i] += real(1);", true).reason;
+    EXPECT_NE(reason.find("n=997: y differs from the reference by 1"), std::string::npos) << reason;
+}
+
+TEST_F(CandidateBenchTest, ARightFinalistIsMeasuredInEveryRound) {
+    CandidateBench bench(*backend, family, problem, seed);
+    bench.verify_first_on(std::make_unique<Verifier>(*backend, family, families.parse_problem("axpy precision=f64 n=101"), seed));
+    bench.verify_finalists_on(nearby_problems(families, problem, 1 << 18));
+    EXPECT_EQ(bench.evaluate(config("storage=prepared"), 1e3, SamplingRule{}).status, Status::measured);
+    for (int round = 0; round < 2; ++round)
+        for (const char* storage : {"table", "prepared"}) {
+            const Outcome outcome = bench.evaluate(config(std::string("storage=") + storage), 0, SamplingRule{}, true);
+            EXPECT_EQ(outcome.status, Status::measured) << storage << ": " << outcome.reason << " seed " << seed;
+            EXPECT_LE(outcome.verification_error, outcome.tolerance);
+            EXPECT_FALSE(outcome.samples.empty());
+        }
+    EXPECT_TRUE(bench.intact());
 }
 
 TEST_F(CandidateBenchTest, ArraysLieAsAnApplicationsDo) {

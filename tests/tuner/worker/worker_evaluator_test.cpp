@@ -1,6 +1,7 @@
 #include "tuner/worker/worker_evaluator.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@
 namespace hone::worker_evaluator_test {
 namespace {
 
-const std::vector<std::string> faults{"none", "wrong", "crash", "hang", "greedy", "launch_failure", "compile_failure"};
+const std::vector<std::string> faults{"none", "wrong", "crash", "hang", "greedy", "launch_failure", "compile_failure", "astray", "odd"};
 
 Device cpu_device() {
     std::string missing;
@@ -206,6 +207,43 @@ TEST_F(WorkerEvaluatorTest, StopsWhenAskedWhileACandidateHangs) {
     const auto stop = [begin] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(3); };
     EXPECT_FALSE(evaluator.evaluate(hanging, 0, stop).has_value()) << "while it runs";
     EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured) << "a new worker goes on";
+}
+
+TEST_F(WorkerEvaluatorTest, WhatIsWrongTakesItsWorkerWithItAndTheNextAreRight) {
+    const test::EnvironmentVariable sanitizer("ASAN_OPTIONS", "handle_segv=0");
+    const auto starts = folder.path() / "starts";
+    settings.command = {"/bin/sh", "-c", fmt::format("echo >> {}; exec {}", starts.string(), fmt::join(settings.command, " "))};
+    settings.compile_processes = 1;
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed, 1);
+    ASSERT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;
+    auto begun = std::filesystem::file_size(starts);
+    EXPECT_EQ(evaluate(evaluator, "fault=launch_failure").status, Status::launch_failed);
+    EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured);
+    EXPECT_EQ(std::filesystem::file_size(starts), begun) << "what never ran";
+    EXPECT_EQ(evaluate(evaluator, "fault=wrong").status, Status::wrong);
+    EXPECT_EQ(evaluate(evaluator, "storage=prepared").status, Status::measured);
+    EXPECT_EQ(std::filesystem::file_size(starts), begun + 1);
+    const Outcome astray = evaluate(evaluator, "fault=astray");
+    EXPECT_EQ(astray.status, Status::crashed) << "it wrote where nothing is";
+    EXPECT_EQ(evaluate(evaluator, "").status, Status::measured);
+}
+
+// As `hone verify` and `hone replay` want it; the search does not.
+TEST_F(WorkerEvaluatorTest, FinalistsAreVerifiedAtOtherSizesAndSoIsEverythingWhereThatIsAsked) {
+    const auto evaluated = [&](bool finalist) {
+        WorkerEvaluator evaluator(settings);
+        evaluator.begin(problem, seed, 1);
+        Candidate chosen = candidate("fault=odd");
+        chosen.finalist = finalist;
+        evaluator.prepare(chosen);
+        return evaluator.evaluate(chosen, 0, [] { return false; }).value();
+    };
+    problem = families.parse_problem("axpy precision=f64 n=10000");
+    EXPECT_EQ(evaluated(false).status, Status::measured);
+    EXPECT_THAT(evaluated(true).reason, testing::HasSubstr("n=9973: y differs from the reference by 1"));
+    settings.strict = true;
+    EXPECT_EQ(evaluated(false).status, Status::wrong);
 }
 
 TEST_F(WorkerEvaluatorTest, WhatItsProcessesLeaveBehindGoesWithIt) {

@@ -153,10 +153,19 @@ void largest_difference(void** arguments, unsigned blocks) {
     for (long long i = 0; i < words; ++i) {
         const double x = static_cast<double>(a[i]);
         const double y = static_cast<double>(b[i]);
-        if (std::isnan(x) && std::isnan(y)) continue;
+        if (x == y || (std::isnan(x) && std::isnan(y))) continue;
         const double distance = std::isfinite(x) && std::isfinite(y) ? std::abs(x - y) : std::numeric_limits<double>::infinity();
         partial[i % blocks] = std::max(partial[i % blocks], distance);
     }
+}
+
+// The first block has all of it.
+void checksum(void** arguments, unsigned blocks) {
+    const auto* data = argument<const std::uint32_t*>(arguments, 0);
+    const auto words = argument<long long>(arguments, 1);
+    auto* parts = argument<std::uint64_t*>(arguments, 2);
+    std::fill_n(parts, blocks, std::uint64_t{0});
+    for (long long i = 0; i < words; ++i) parts[0] = parts[0] * 31 + data[i];
 }
 
 // Words of 8 bytes of a message, to or from their places in a field. Who waits for a flag waits for
@@ -182,6 +191,7 @@ void execute(const Function& function, void** arguments, unsigned blocks) {
     if (function.name == "largest_difference_f32") largest_difference<float>(arguments, blocks);
     if (function.name == "largest_difference_f64") largest_difference<double>(arguments, blocks);
     if (function.name == "largest_difference_i32") largest_difference<int>(arguments, blocks);
+    if (function.name == "checksum") checksum(arguments, blocks);
     if (function.name == "put" || function.name == "take") exchange_words(arguments, function.name == "put");
     if (function.name == "fault") state().fault = illegal_address;
 }

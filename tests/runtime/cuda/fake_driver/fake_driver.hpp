@@ -23,7 +23,7 @@ struct FakeLaunch {
 /// The fake is strict where the driver is: calls need a current context, copies must lie inside one
 /// allocation, blocks and shared memory have limits. "Device memory" is host memory that knows its
 /// size. Launches on a stream that is recorded wait for the graph's. Entry points exist by name:
-/// `add_one` (float* a, int first, int last), `largest_difference_f32`, `_f64` and `_i32`, `pack`
+/// `add_one` (float* a, int first, int last), `largest_difference_f32`, `_f64`, `_i32`, `checksum`, `pack`
 /// and `unpack` (of GatherExchange, words of 8 bytes), `fault` (an illegal access that shows when
 /// the device is waited for), and any other, which does nothing; names that begin with `absent` are
 /// not there, those that begin with `static_` have 16 KiB of static shared memory.
