@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <numeric>
@@ -67,6 +68,48 @@ TEST_F(Emulator, EveryThreadOfEveryBlockRunsOnce) {
                                  {3, 1, 2}, {5, 4, 1}),
                           120);
     for (std::size_t i = 0; i < data.size(); ++i) EXPECT_EQ(data[i], 2.0F * static_cast<float>(i));
+}
+
+// GCC makes one variable of all libraries' variables of a template or an inline function.
+TEST_F(Emulator, AKernelSharesNoVariableWithOneThatWasLoadedBefore) {
+    std::vector<std::unique_ptr<Module>> loaded;
+    for (const int words : {2, 64}) {
+        KernelSource cuda = source(fmt::format("    data[threadIdx.x] = counted<{0}>() + shared<{0}>(threadIdx.x);\n", words), {1, 1, 1}, {32, 1, 1});
+        cuda.text = fmt::format(R"(template <int> __device__ inline int counted()
+{{
+    static int count = 0;
+    return ++count;
+}}
+template <int> __device__ __forceinline__ float shared(int i)
+{{
+    __shared__ float words[{0}];
+    __shared__ float behind[{0}];
+    behind[i % {0}] = 1;
+    __syncthreads();
+    words[i % {0}] = 2;
+    __syncthreads();
+    return behind[i % {0}];
+}}
+)",
+                                words) +
+                    cuda.text;
+        // The same names, whatever the sizes.
+        for (std::size_t at; (at = cuda.text.find(fmt::format("<{}>", words))) != std::string::npos;)
+            cuda.text.replace(at, fmt::format("<{}>", words).size(), "<0>");
+        std::vector<float> data(32, 0.0F), expected(32);
+        const KernelSource cpu = emulated(cuda);
+        const CompileOutcome outcome = backend_->compiler().compile(cpu);
+        ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
+        loaded.push_back(backend_->load(outcome.code));
+        float* pointer = data.data();
+        int n = 32, first = 0, last = 1, constant = 0;
+        std::array<void*, 5> arguments{&pointer, &n, &first, &last, &constant};
+        const Launch& launch = cpu.step.front();
+        loaded.back()->launch(loaded.back()->entry(launch.entry), launch.grid, launch.block, launch.shared_bytes, {}, arguments.data());
+        std::sort(data.begin(), data.end());
+        std::iota(expected.begin(), expected.end(), 2.0F);
+        EXPECT_EQ(data, expected) << words;
+    }
 }
 
 TEST_F(Emulator, ABarrierSeparatesWritesFromReads) {

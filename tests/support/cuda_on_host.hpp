@@ -19,6 +19,16 @@
 #include <cstring>
 #include <type_traits>
 
+extern "C" double cos(double) noexcept;
+extern "C" double fabs(double) noexcept;
+extern "C" double fma(double, double, double) noexcept;
+extern "C" double sin(double) noexcept;
+extern "C" double sqrt(double) noexcept;
+
+// All that follows is a kernel's own. GCC otherwise makes one variable of all kernels' variables of a name, where these are a template's or an inline
+// function's (STB_GNU_UNIQUE): a kernel that was loaded later would have the shared memory, and the counters, of one that was loaded before it.
+#pragma GCC visibility push(hidden)
+
 #define __global__
 #define __device__
 #define __host__
@@ -347,12 +357,7 @@ T __shfl_xor_sync(unsigned mask, T value, int bits, int width = warpSize) {
     return cuda_on_host::shuffle(mask, value, lane / width * width + ((lane ^ bits) & (width - 1)));
 }
 
-// Of CUDA's functions those that kernels call.
-extern "C" double cos(double) noexcept;
-extern "C" double fabs(double) noexcept;
-extern "C" double fma(double, double, double) noexcept;
-extern "C" double sin(double) noexcept;
-extern "C" double sqrt(double) noexcept;
+// Of CUDA's functions those that kernels call; in double precision they are the C library's.
 inline float cos(float value) {
     return __builtin_cosf(value);
 }

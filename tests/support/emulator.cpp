@@ -69,7 +69,7 @@ std::string launcher(const KernelSource& source, const Launch& launch, const std
 KernelSource emulated(const KernelSource& cuda) {
     KernelSource cpu = cuda;
     cpu.target = Target::cpu;
-    cpu.text = prelude() + with_dynamic_shared(cuda.text);
+    cpu.text = prelude() + with_dynamic_shared(cuda.text) + "#pragma GCC visibility pop\n";
     cpu.entries.clear();
     for (auto* plan : {&cpu.prepare, &cpu.step})
         for (auto& launch : *plan) {

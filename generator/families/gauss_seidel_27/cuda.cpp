@@ -196,7 +196,7 @@ std::string slabs_text(const Plan& plan, const Block& head) {
                {"kept_reads", false},
                {"copied_stencil", plan.copied_stencil},
                {"streaming_copies", plan.streaming_copies}}};
-    if (plan.pipeline()) text.flags.emplace_back("paced_slabs", plan.lead > 0);
+    if (plan.pipeline()) text.flags.insert(text.flags.end(), {{"paced_slabs", plan.lead > 0}, {"later_planes", plan.planes_per_slab > 1}});
     add_groups(text, plan);
     add_coefficients(text, plan);
     text.holes.emplace_back("stencil_of_block", plan.copied_stencil ? Block().line("const real* const s = stencil;") : stencil_of_block(plan));

@@ -520,13 +520,14 @@ std::int64_t pipeline_block_warps(std::int64_t warps_per_plane, std::int64_t pla
 }
 
 // As in the kernel: stages of the earlier colours with the planes outside, of the later ones, of
-// the plane below, and new rows of the earlier colours.
+// the plane below, and new rows of the earlier colours where there are later ones in the slab.
 std::int64_t pipeline_shared_bytes(const Grid& grid, const Choice& choice) {
     constexpr std::int64_t places = 3, rows = 2;
     const std::int64_t earlier = (choice.planes_per_slab + 1) / 2, later = choice.planes_per_slab / 2;
     const std::int64_t below_stages = choice.planes_per_slab == 1 ? choice.stages : std::max<std::int64_t>(choice.stages - 1, 2);
+    const std::int64_t fresh_rows = later > 0 ? places * rows * earlier : 0;
     return choice.stages * stage_bytes(grid, choice, 2 * earlier + 2, earlier) + (choice.stages + 2) * stage_bytes(grid, choice, 2 * later, later) +
-           below_stages * stage_bytes(grid, choice, 4, 1) + places * rows * earlier * copied_words(grid) * bytes_per_word(grid.precision);
+           below_stages * stage_bytes(grid, choice, 4, 1) + fresh_rows * copied_words(grid) * bytes_per_word(grid.precision);
 }
 
 int staged_rows(const std::string& staging) {

@@ -61,11 +61,6 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
         if (status != 0) stop("a block that runs beside others failed, or waits for ever");
     block_processes = 0;
 )");
-    // Shared arrays of templates would be one with those of the kernels that were loaded before,
-    // which may have had fewer stages (STB_GNU_UNIQUE).
-    const std::string_view shared_by_kernels = "#define __device__\n";
-    source.text.replace(source.text.find(shared_by_kernels), shared_by_kernels.size(),
-                        "#define __device__ __attribute__((visibility(\"hidden\")))\n");
     // Some lanes of a warp wait for a row or a copy by themselves, while others wait for the whole
     // warp already: those go on, whichever comes first.
     replace_body(source.text, "bool release_warp(", R"(    bool released = false;
