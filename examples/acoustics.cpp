@@ -45,6 +45,7 @@ using hone::Communicator;
 struct Options {
     std::string device = "best", records;
     std::string model_file, generate_file;
+    ModelReading reading;
     int dimension = 2;
     std::vector<int> cells;
     double spacing = 0, homogeneous = 0;
@@ -65,7 +66,14 @@ void declare_model(CLI::App& app, Options& options) {
     app.add_option("--model", options.model_file, "speeds: a .segy or .sgy file, or a .json file beside raw floats (docs/model-acoustic-waves.md)");
     app.add_option("--generate", options.generate_file, "write the Marmousi-like model into such a file (and floats beside it), and end");
     app.add_option("--homogeneous", options.homogeneous, "no layers but this speed everywhere, m/s; the exact solution is compared")
-        ->check(between(1.0, 20000.0));
+        ->check(between(sound_speeds().lowest, sound_speeds().highest));
+    app.add_option("--byte-order", options.reading.byte_order,
+                   "of the model's files; default big for SEG-Y, and what the .json file says, else little")
+        ->check(CLI::IsMember({"big", "little"}));
+    app.add_option("--speed-unit", options.reading.speed_unit, "of the model; default m/s, or what the .json file says")
+        ->check(CLI::IsMember(sound_speeds().unit_names()));
+    app.add_option("--density-unit", options.reading.density_unit, "of the model; default kg/m^3, or what the .json file says")
+        ->check(CLI::IsMember(rock_densities().unit_names()));
     app.add_option("--dimension", options.dimension, "of a model that is made")->capture_default_str()->check(CLI::Range(2, 3));
     app.add_option("--cells", options.cells, "of a model that is made, along x, [y,] and depth; default 736 240, and 120 100 80 in 3D")
         ->check(CLI::Range(1, 65536));
@@ -321,7 +329,8 @@ void expect_one_rank(const std::string& what, const Communicator& ranks) {
 }
 
 int run(Options options, Communicator& ranks) {
-    const Model model = options.model_file.empty() ? made_model(options) : read_model(options.model_file, options.spacing);
+    options.reading.spacing = options.spacing;
+    const Model model = options.model_file.empty() ? made_model(options) : read_model(options.model_file, options.reading);
     if (!options.generate_file.empty()) {
         expect_one_rank("--generate", ranks);
         write_model(options.generate_file, model);

@@ -20,6 +20,9 @@ std::string significant(double number) {
 
 std::string duration(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "?";
+    constexpr double year = 365.25 * 86400;
+    constexpr double long_time = 100 * year;  // hours would have more digits than anybody reads
+    if (seconds >= long_time) return fmt::format("{:.3g} years", seconds / year);
     if (seconds >= 3600 - 0.5) {
         const auto minutes = static_cast<long>(std::lround(seconds / 60));
         return fmt::format("{}h {:02}m", minutes / 60, minutes % 60);
@@ -47,6 +50,12 @@ std::string grouped(std::int64_t number) {
     const std::ptrdiff_t first = number < 0 ? 1 : 0;
     for (std::ptrdiff_t position = std::ssize(digits) - 3; position > first; position -= 3) digits.insert(static_cast<std::size_t>(position), " ");
     return digits;
+}
+
+std::string grouped_count(double number) {
+    constexpr double most = 1e18;  // what a whole number of 64 bits holds
+    if (!(std::abs(number) < most)) return fmt::format("{:.3g}", number);
+    return grouped(std::llround(number));
 }
 
 std::string percent(double fraction) {

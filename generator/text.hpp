@@ -8,12 +8,14 @@
 /// functions.
 namespace hone::inline v0_1::text {
 
-/// "1.94 ms", "35.0 s", "4m 05s", "2h 10m".
+/// "1.94 ms", "35.0 s", "4m 05s", "2h 10m", "1.2e+03 years".
 std::string duration(double seconds);
 /// "1.5 GiB", "768 B".
 std::string bytes(double count);
 /// "1 234 567".
 std::string grouped(std::int64_t number);
+/// The same of a count that may be too large for a whole number: "1 234 567", "1.23e+20".
+std::string grouped_count(double number);
 /// Three significant digits without an exponent: "0.0123", "1.23", "123", "12346".
 std::string significant(double number);
 /// "83.4 %".

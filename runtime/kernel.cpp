@@ -8,6 +8,7 @@
 
 #include "generator/error.hpp"
 #include "generator/overlap.hpp"
+#include "runtime/forked.hpp"
 #include "runtime/launch_capture.hpp"
 #include "runtime/library.hpp"
 
@@ -162,6 +163,7 @@ struct Kernel::State {
     void run(const std::vector<PlannedLaunch>& plan, std::span<void* const> arrays, std::span<void* const> own_tables,
              std::span<const std::vector<double>> values, std::int64_t first, std::int64_t last, Stream stream) const {
         if (first == last) return;
+        expect_not_forked();
         if (reference) {
             reference(problem, arrays, first, last);
             return;

@@ -16,6 +16,7 @@ using text::cut;
 using text::display_width;
 using text::duration;
 using text::grouped;
+using text::grouped_count;
 using text::percent;
 using text::significant;
 using text::wrapped;

@@ -14,13 +14,11 @@
 namespace hone::examples::seismic {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "raw files are read as they are");
+static_assert(std::endian::native == std::endian::little, "raw files of this order are read as they are");
 
 constexpr int most_cells_along_axis = 65536;
 constexpr std::int64_t most_cells = std::int64_t{1} << 33;
-constexpr float highest_speed = 20000;    // m/s: faster than anything on Earth
-constexpr float highest_density = 30000;  // kg/m^3
-constexpr double widest = 1e6;            // m
+constexpr double widest = 1e6;  // m
 
 std::vector<float> densities(const std::vector<float>& speed) {
     std::vector<float> result(speed.size());
@@ -62,10 +60,52 @@ Rectangle rectangle(const SegyFile& segy, const std::string& where) {
     return {columns, traces.size() / columns};
 }
 
-void check_speed(float speed, std::size_t trace, std::size_t sample, const std::string& where) {
-    if (!(speed > 0 && speed <= highest_speed))
-        throw Error(fmt::format("{}: trace {}, sample {}", where, trace + 1, sample + 1), fmt::format("{} m/s", speed),
-                    fmt::format("a model's samples are speeds, above 0 and up to {}", highest_speed));
+const std::string& either(const std::string& asked, const std::string& of_file) {
+    return asked.empty() ? of_file : asked;
+}
+
+// One of the words that a member may be, if it is there.
+void read_word(const JsonPlace& place, const char* name, const std::vector<std::string>& known, std::string& word) {
+    const auto member = place.find(name);
+    if (!member) return;
+    word = member->string(20);
+    if (std::find(known.begin(), known.end(), word) == known.end())
+        member->fail(fmt::format("\"{}\"", word), fmt::format("use {}", fmt::join(known, ", ")));
+}
+
+std::vector<float> read_field(const std::filesystem::path& path, std::int64_t count, const std::string& byte_order, const Quantity& quantity,
+                              const std::string& unit) {
+    const std::string bytes = contents_of(path);
+    std::vector<float> words = parse_raw(bytes, count, byte_order, path.string());
+    const std::string other = byte_order == "little" ? "big" : "little";
+    make_plausible(
+        words, quantity, unit,
+        {{fmt::format("as {}-endian floats", other), "give --byte-order " + other, [&] { return parse_raw(bytes, count, other, path.string()); }}},
+        [&](std::size_t i) { return fmt::format("{}: offset {}", path.string(), i * sizeof(float)); });
+    return words;
+}
+
+std::vector<float> samples_of(const SegyFile& segy) {
+    std::vector<float> all;
+    for (const SegyTrace& trace : segy.traces) all.insert(all.end(), trace.samples.begin(), trace.samples.end());
+    return all;
+}
+
+Model read_segy_model(const std::filesystem::path& file, const ModelReading& reading) {
+    const std::string bytes = contents_of(file), where = file.string();
+    const ByteOrder order = reading.byte_order == "little" ? ByteOrder::little : ByteOrder::big;
+    const auto samples = [&](SegyReading of) {
+        of.order = order;
+        return samples_of(parse_segy(bytes, where, of));
+    };
+    const SegyFile segy = parse_segy(bytes, where, {order});
+    const SegyFormat other = segy.format == SegyFormat::ibm ? SegyFormat::ieee : SegyFormat::ibm;
+    const std::vector<OtherReading> others{{fmt::format("as {} floats", other == SegyFormat::ieee ? "IEEE" : "IBM"),
+                                            fmt::format("the file's sample format is wrong, write {} at offset 3224", static_cast<int>(other)),
+                                            [&] { return samples({.format = other}); }},
+                                           {"in the other byte order than the headers", "write the samples anew in the headers' order",
+                                            [&] { return samples({.swapped_samples = true}); }}};
+    return model_from_segy(segy, reading, where, others);
 }
 
 }  // namespace
@@ -92,7 +132,7 @@ float gardner_density(float speed) {
 ModelHeader parse_model_header(std::string_view text, const std::string& where) {
     const JsonNode root = parse_json(text, where);
     const JsonPlace place(root, where);
-    place.only({"format", "cells", "spacing", "speed", "density"});
+    place.only({"format", "cells", "spacing", "speed", "density", "byte_order", "speed_unit", "density_unit"});
     if (place["format"].string(50) != "acoustic model") place["format"].fail("another format", "\"acoustic model\" is what can be read");
     ModelHeader header;
     const JsonPlace cells = place["cells"];
@@ -107,30 +147,31 @@ ModelHeader parse_model_header(std::string_view text, const std::string& where) 
     if (count > most_cells) cells.fail(fmt::format("{} cells", count), fmt::format("stay below {}", most_cells));
     header.spacing = place["spacing"].number(1e-6, widest);
     header.speed_file = plain_file(place["speed"]);
+    read_word(place, "byte_order", {"little", "big"}, header.byte_order);
+    read_word(place, "speed_unit", sound_speeds().unit_names(), header.speed_unit);
+    read_word(place, "density_unit", rock_densities().unit_names(), header.density_unit);
     if (const auto density = place.find("density")) {
         const JsonNode::Kind kind = density->node().kind;
         if (kind == JsonNode::Kind::string)
             header.density_file = plain_file(*density);
         else
-            header.density_number = static_cast<float>(density->number(1e-3, highest_density));
+            header.density_number = static_cast<float>(density->number(0, widest));
     }
     return header;
 }
 
-std::vector<float> parse_raw(std::string_view bytes, std::int64_t count, float highest, const std::string& where) {
+std::vector<float> parse_raw(std::string_view bytes, std::int64_t count, const std::string& byte_order, const std::string& where) {
     const auto expected = static_cast<std::size_t>(count) * sizeof(float);
     if (bytes.size() != expected)
         throw Error(where, fmt::format("it ends at offset {}", bytes.size()), fmt::format("{} cells make {} bytes", count, expected));
     std::vector<float> words(static_cast<std::size_t>(count));
     std::memcpy(words.data(), bytes.data(), bytes.size());
-    const auto wrong = std::find_if(words.begin(), words.end(), [&](float word) { return !(word > 0 && word <= highest); });
-    if (wrong != words.end())
-        throw Error(fmt::format("{}: offset {}", where, static_cast<std::size_t>(wrong - words.begin()) * sizeof(float)), fmt::format("{}", *wrong),
-                    fmt::format("values lie above 0 and reach up to {}, as little-endian 32-bit floats", highest));
+    if (byte_order == "big")
+        for (float& word : words) word = std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(word)));
     return words;
 }
 
-Model model_from_segy(const SegyFile& segy, double spacing, const std::string& where) {
+Model model_from_segy(const SegyFile& segy, const ModelReading& reading, const std::string& where, const std::vector<OtherReading>& others) {
     const Rectangle lines = rectangle(segy, where);
     const std::size_t samples = segy.traces.front().samples.size();
     Model model;
@@ -138,14 +179,13 @@ Model model_from_segy(const SegyFile& segy, double spacing, const std::string& w
     // Some number the traces of their only line.
     model.dimension = rows > 1 && columns > 1 ? 3 : 2;
     model.cells = model.dimension == 3 ? std::array{columns, rows, deep} : std::array{columns * rows, deep, 1};
-    model.spacing = spacing > 0 ? spacing : segy.interval * 1e-3;
-    model.speed.resize(static_cast<std::size_t>(model.count()));
+    model.spacing = reading.spacing > 0 ? reading.spacing : segy.interval * 1e-3;
+    std::vector<float> speeds = samples_of(segy);
+    make_plausible(speeds, sound_speeds(), either(reading.speed_unit, "m/s"), others,
+                   [&](std::size_t i) { return fmt::format("{}: trace {}, sample {}", where, i / samples + 1, i % samples + 1); });
+    model.speed.resize(speeds.size());
     for (std::size_t trace = 0; trace < segy.traces.size(); ++trace)
-        for (std::size_t sample = 0; sample < samples; ++sample) {
-            const float speed = segy.traces[trace].samples[sample];
-            check_speed(speed, trace, sample, where);
-            model.speed[sample * segy.traces.size() + trace] = speed;
-        }
+        for (std::size_t sample = 0; sample < samples; ++sample) model.speed[sample * segy.traces.size() + trace] = speeds[trace * samples + sample];
     model.density = densities(model.speed);
     return model;
 }
@@ -169,21 +209,23 @@ SegyFile segy_from_model(const Model& model) {
     return segy;
 }
 
-Model read_model(const std::filesystem::path& file, double spacing) {
-    if (is_segy(file)) return model_from_segy(read_segy(file), spacing, file.string());
+Model read_model(const std::filesystem::path& file, const ModelReading& reading) {
+    if (is_segy(file)) return read_segy_model(file, reading);
     const ModelHeader header = parse_model_header(contents_of(file), file.string());
-    Model model{header.dimension, header.cells, spacing > 0 ? spacing : header.spacing, {}, {}};
-    const auto read = [&](const std::string& name, float highest) {
-        const std::filesystem::path path = file.parent_path() / name;
-        return parse_raw(contents_of(path), model.count(), highest, path.string());
-    };
-    model.speed = read(header.speed_file, highest_speed);
-    if (!header.density_file.empty())
-        model.density = read(header.density_file, highest_density);
-    else if (header.density_number)
-        model.density.assign(model.speed.size(), *header.density_number);
-    else
+    Model model{header.dimension, header.cells, reading.spacing > 0 ? reading.spacing : header.spacing, {}, {}};
+    const std::string& order = either(reading.byte_order, header.byte_order);
+    const std::string& density_unit = either(reading.density_unit, header.density_unit);
+    const auto beside = [&](const std::string& name) { return file.parent_path() / name; };
+    model.speed = read_field(beside(header.speed_file), model.count(), order, sound_speeds(), either(reading.speed_unit, header.speed_unit));
+    if (!header.density_file.empty()) {
+        model.density = read_field(beside(header.density_file), model.count(), order, rock_densities(), density_unit);
+    } else if (header.density_number) {
+        std::vector<float> one{*header.density_number};
+        make_plausible(one, rock_densities(), density_unit, {}, [&](std::size_t) { return file.string() + ": density"; });
+        model.density.assign(model.speed.size(), one[0]);
+    } else {
         model.density = densities(model.speed);
+    }
     return model;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "examples/acoustics/field_values.hpp"
 #include "examples/acoustics/segy.hpp"
 
 namespace hone::examples::seismic {
@@ -42,31 +43,42 @@ float gardner_density(float speed);
 ///
 ///     {"format": "acoustic model", "cells": [736, 240], "spacing": 12.5, "speed": "model.speed.f32", "density": "model.density.f32"}
 ///
-/// `cells` has two or three numbers, x first; the files lie beside it, in 32-bit little-endian
-/// floats with x fastest. Without `density` it follows from the speed (gardner_density); a number
-/// is that of all cells.
+/// `cells` has two or three numbers, x first; the files lie beside it, in 32-bit floats with x
+/// fastest: little-endian, m/s and kg/m^3 unless `byte_order` (big), `speed_unit` and
+/// `density_unit` say otherwise. Without `density` it follows from the speed (gardner_density); a
+/// number is that of all cells.
 struct ModelHeader {
     int dimension = 2;
     std::array<int, 3> cells{1, 1, 1};
     double spacing = 0;
     std::string speed_file;
     std::string density_file;             ///< may be empty
-    std::optional<float> density_number;  ///< of all cells
+    std::optional<float> density_number;  ///< of all cells, kg/m^3
+    std::string byte_order = "little", speed_unit = "m/s", density_unit = "kg/m^3";
 };
 ModelHeader parse_model_header(std::string_view text, const std::string& where);
 
-/// Little-endian floats, exactly `count` of them within (0, highest]. Throws Error naming the
-/// offset of a wrong one.
-std::vector<float> parse_raw(std::string_view bytes, std::int64_t count, float highest, const std::string& where);
+/// `count` floats, little or big endian. Throws Error for other numbers of bytes.
+std::vector<float> parse_raw(std::string_view bytes, std::int64_t count, const std::string& byte_order, const std::string& where);
 
-/// Columns of a model: one trace per column, samples downwards. 3D when inline numbers differ; then
-/// traces must be sorted and fill a rectangle. `spacing` 0: the sample interval in millimetres.
-Model model_from_segy(const SegyFile& segy, double spacing, const std::string& where);
+/// How to read a model's files where they do not say it themselves, or say it wrongly; "": as the
+/// file says.
+struct ModelReading {
+    double spacing = 0;                                ///< m; 0: the file's
+    std::string byte_order, speed_unit, density_unit;  ///< big or little; units of `Quantity`
+};
+
+/// Columns of a model: one trace per column, samples downwards, m/s unless `reading` says
+/// otherwise. 3D when inline numbers differ; then traces must be sorted and fill a rectangle. A
+/// spacing of 0: the sample interval in millimetres. `others`: ways to read the samples that an
+/// error may recommend.
+Model model_from_segy(const SegyFile& segy, const ModelReading& reading, const std::string& where, const std::vector<OtherReading>& others = {});
 SegyFile segy_from_model(const Model& model);
 
-/// By its ending: .segy and .sgy, else a JSON file as above. `spacing` other than 0 replaces the
-/// file's. Throws Error, with offsets, for whatever does not make a model.
-Model read_model(const std::filesystem::path& file, double spacing = 0);
+/// By its ending: .segy and .sgy, else a JSON file as above. Throws Error, with offsets, for
+/// whatever does not make a model: values that ground and water do not have, too, with the reading
+/// in which they would.
+Model read_model(const std::filesystem::path& file, const ModelReading& reading = {});
 /// By its ending, too; a SEG-Y file has the speed alone.
 void write_model(const std::filesystem::path& file, const Model& model);
 

@@ -26,6 +26,15 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+int steps_of(double seconds, double step) {
+    const double steps = std::ceil(seconds / step);
+    constexpr double most = 1e9;
+    if (!(steps <= most))
+        throw Error("time of the waves", fmt::format("{} make {:.3g} time steps of {}", text::duration(seconds), steps, text::duration(step)),
+                    fmt::format("stay below {:.0e}: give a shorter --time, a higher --frequency or wider cells", most));
+    return static_cast<int>(steps);
+}
+
 // The time loop: stretches of steps, between which pictures are drawn, energies are measured and
 // checkpoints are written.
 class Run {
@@ -38,7 +47,7 @@ class Run {
           settings_(settings),
           survey_(survey),
           wanted_(wanted),
-          steps_(static_cast<int>(std::ceil(wanted.seconds / time_step(model, settings)))),
+          steps_(steps_of(wanted.seconds, time_step(model, settings))),
           solver_(ranks, backend, library, model, settings, survey, steps_) {}
 
     RunReport all() {
@@ -50,7 +59,7 @@ class Run {
         }
         std::optional<Progress> progress;
         if (speaks()) progress.emplace("time steps", steps_);
-        const int silent = static_cast<int>(2 * survey_.ricker.delay() / solver_.step_seconds()) + 1;
+        const int silent = static_cast<int>(std::min(2 * survey_.ricker.delay() / solver_.step_seconds(), 1.0 * steps_)) + 1;
         const auto due = [&](int part, int parts, int from) { return from + static_cast<int>(std::int64_t{steps_ - from} * part / parts); };
         int picture = 1, energy = 0, saved = begun;
         const auto next_picture = [&] { return picture <= wanted_.snapshots ? due(picture, wanted_.snapshots, 0) : steps_; };

@@ -27,22 +27,26 @@ constexpr std::size_t depth_scale = 69, place_scale = 71, source_x = 73, source_
 constexpr std::size_t inline_number = 189, crossline_number = 193;
 }  // namespace trace_field
 
-std::uint32_t word_at(std::string_view bytes, std::size_t at) {
+std::uint32_t word_at(std::string_view bytes, std::size_t at, ByteOrder order, std::size_t width = 4) {
     std::uint32_t word = 0;
-    for (std::size_t i = 0; i < 4; ++i) word = word << 8U | static_cast<unsigned char>(bytes[at + i]);
+    for (std::size_t i = 0; i < width; ++i) word = word << 8U | static_cast<unsigned char>(bytes[at + (order == ByteOrder::big ? i : width - 1 - i)]);
     return word;
+}
+
+ByteOrder other_than(ByteOrder order) {
+    return order == ByteOrder::big ? ByteOrder::little : ByteOrder::big;
 }
 
 // A header: a piece of the file that knows where it lies.
 class Header {
   public:
-    Header(std::string_view bytes, std::size_t offset, const std::string& where) : bytes_(bytes.substr(offset)), offset_(offset), where_(where) {}
+    Header(std::string_view bytes, std::size_t offset, const std::string& where, ByteOrder order)
+        : bytes_(bytes.substr(offset)), offset_(offset), where_(where), order_(order) {}
 
-    int half(std::size_t byte) const {
-        const auto word = static_cast<std::uint16_t>(static_cast<unsigned char>(bytes_[byte - 1]) << 8U | static_cast<unsigned char>(bytes_[byte]));
-        return static_cast<std::int16_t>(word);
-    }
-    std::int32_t whole(std::size_t byte) const { return static_cast<std::int32_t>(word_at(bytes_, byte - 1)); }
+    int half(std::size_t byte) const { return half(byte, order_); }
+    int half(std::size_t byte, ByteOrder order) const { return static_cast<std::int16_t>(word_at(bytes_, byte - 1, order, 2)); }
+    std::int32_t whole(std::size_t byte) const { return static_cast<std::int32_t>(word_at(bytes_, byte - 1, order_)); }
+    ByteOrder order() const { return order_; }
     // A coordinate: multiplied by the factor that another field states, or divided by it when
     // negative.
     double scaled(std::size_t byte, std::size_t factor_byte) const {
@@ -57,7 +61,12 @@ class Header {
     std::string_view bytes_;
     std::size_t offset_;
     const std::string& where_;
+    ByteOrder order_;
 };
+
+bool known_format(int format) {
+    return format == static_cast<int>(SegyFormat::ibm) || format == static_cast<int>(SegyFormat::ieee);
+}
 
 struct Layout {
     SegyFormat format = SegyFormat::ieee;
@@ -69,7 +78,10 @@ struct Layout {
 Layout read_layout(const Header& header) {
     Layout layout;
     const int format = header.half(file_field::format);
-    if (format != static_cast<int>(SegyFormat::ibm) && format != static_cast<int>(SegyFormat::ieee))
+    if (const ByteOrder other = other_than(header.order()); !known_format(format) && known_format(header.half(file_field::format, other)))
+        header.fail(file_field::format, fmt::format("sample format {}, in the other byte order {}", format, header.half(file_field::format, other)),
+                    fmt::format("give --byte-order {}", other == ByteOrder::big ? "big" : "little"));
+    if (!known_format(format))
         header.fail(file_field::format, fmt::format("sample format {}", format), "convert the samples to IBM (1) or IEEE (5) floats of four bytes");
     layout.format = static_cast<SegyFormat>(format);
     const int samples = header.half(file_field::samples);
@@ -83,9 +95,9 @@ Layout read_layout(const Header& header) {
     return layout;
 }
 
-SegyTrace read_trace(std::string_view bytes, std::size_t offset, const Layout& layout, const std::string& where) {
+SegyTrace read_trace(std::string_view bytes, std::size_t offset, const Layout& layout, const std::string& where, const SegyReading& reading) {
     using namespace trace_field;
-    const Header header(bytes, offset, where);
+    const Header header(bytes, offset, where, reading.order);
     const int own = header.half(samples);
     if (own != 0 && static_cast<std::size_t>(own) != layout.samples)
         header.fail(samples, fmt::format("a trace of {} samples", own), fmt::format("all must have the {} of the file's header", layout.samples));
@@ -100,8 +112,9 @@ SegyTrace read_trace(std::string_view bytes, std::size_t offset, const Layout& l
     trace.elevation = header.scaled(elevation, depth_scale);
     trace.samples.resize(layout.samples);
     const std::size_t first = offset + trace_header_bytes;
+    const ByteOrder of_samples = reading.swapped_samples ? other_than(reading.order) : reading.order;
     for (std::size_t i = 0; i < layout.samples; ++i) {
-        const std::uint32_t word = word_at(bytes, first + i * sample_bytes);
+        const std::uint32_t word = word_at(bytes, first + i * sample_bytes, of_samples);
         trace.samples[i] = layout.format == SegyFormat::ibm ? from_ibm(word) : std::bit_cast<float>(word);
     }
     return trace;
@@ -194,12 +207,14 @@ std::uint32_t to_ibm(float value) {
     return sign | static_cast<std::uint32_t>(exponent + 64) << 24U | fraction;
 }
 
-SegyFile parse_segy(std::string_view bytes, const std::string& where) {
+SegyFile parse_segy(std::string_view bytes, const std::string& where, const SegyReading& reading) {
     if (bytes.size() < text_bytes + binary_bytes)
         throw Error(where, fmt::format("it ends at offset {}, within the headers of a SEG-Y file", bytes.size()), "the file is cut off, or no SEG-Y");
-    const Header header(bytes, text_bytes, where);
-    const Layout layout = read_layout(header);
+    const Header header(bytes, text_bytes, where, reading.order);
+    Layout layout = read_layout(header);
+    if (reading.format) layout.format = *reading.format;
     SegyFile segy;
+    segy.format = layout.format;
     segy.interval = header.half(file_field::interval);
     if (segy.interval < 1) header.fail(file_field::interval, fmt::format("a sample interval of {}", segy.interval), "1 to 32767 can be read");
     if (bytes.size() <= layout.first_trace)
@@ -209,7 +224,7 @@ SegyFile parse_segy(std::string_view bytes, const std::string& where) {
         if (bytes.size() - offset < layout.trace_bytes())
             throw Error(where, fmt::format("it ends at offset {}, within trace {} that begins at {}", bytes.size(), segy.traces.size() + 1, offset),
                         fmt::format("the file is cut off, or traces have other lengths than {} samples", layout.samples));
-        segy.traces.push_back(read_trace(bytes, offset, layout, where));
+        segy.traces.push_back(read_trace(bytes, offset, layout, where, reading));
     }
     return segy;
 }

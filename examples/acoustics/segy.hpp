@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct SegyTrace {
     std::vector<float> samples;
 };
 
+enum class SegyFormat { ibm = 1, ieee = 5 };
+
 /// The subset of SEG-Y that this program speaks: revision 0 and 1, big-endian, all traces of one
 /// length, samples as IBM (format 1) or IEEE (format 5) floats of four bytes. Of a seismogram the
 /// interval is microseconds; of a model, thousandths of a metre, as is usual for depth sections.
@@ -26,14 +29,22 @@ struct SegyTrace {
 /// count from 1 within a header, as there; errors name offsets in the file, which count from 0.
 struct SegyFile {
     int interval = 1000;  ///< from one sample to the next, 1 ... 32767
+    SegyFormat format = SegyFormat::ieee;
     std::vector<SegyTrace> traces;
 };
 
-/// Throws Error naming `where`, the offset, what was found there, and a remedy.
-SegyFile parse_segy(std::string_view bytes, const std::string& where);
-SegyFile read_segy(const std::filesystem::path& file);
+enum class ByteOrder { big, little };
 
-enum class SegyFormat { ibm = 1, ieee = 5 };
+/// How to read a file that is not as the standard wants it.
+struct SegyReading {
+    ByteOrder order = ByteOrder::big;
+    std::optional<SegyFormat> format;  ///< of samples, whatever the header says
+    bool swapped_samples = false;      ///< samples have the other order than headers
+};
+
+/// Throws Error naming `where`, the offset, what was found there, and a remedy.
+SegyFile parse_segy(std::string_view bytes, const std::string& where, const SegyReading& reading = {});
+SegyFile read_segy(const std::filesystem::path& file);
 
 /// The inverse; `title` goes into the textual header. Throws Error for traces of different lengths,
 /// none, or more samples than 32767.

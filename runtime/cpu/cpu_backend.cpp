@@ -15,6 +15,7 @@
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
+#include "runtime/forked.hpp"
 #include "runtime/processors.hpp"
 
 namespace hone::inline v0_1 {
@@ -30,6 +31,7 @@ void in_shares(std::int64_t bytes, const Work& work) {
         if (bytes > 0) work(std::int64_t{0}, bytes);
         return;
     }
+    expect_not_forked();
     const std::int64_t share = std::int64_t{1} << 18;
     const std::int64_t shares = (bytes + share - 1) / share;
 #pragma omp parallel for schedule(static)
@@ -66,7 +68,9 @@ class CpuStopWatch : public StopWatch {
 
 class CpuBackend : public Backend {
   public:
-    explicit CpuBackend(DiskCache& cache) : cache_(&cache), compiler_(make_host_compiler(cache)), device_(cpu_device(compiler_->version())) {}
+    explicit CpuBackend(DiskCache& cache) : cache_(&cache), compiler_(make_host_compiler(cache)), device_(cpu_device(compiler_->version())) {
+        open_in_this_process();
+    }
 
     const Device& device() const override { return device_; }
     const Compiler& compiler() const override { return *compiler_; }

@@ -31,6 +31,7 @@ struct IpcEventHandle {
 constexpr Result success = 0;
 constexpr Result error_invalid_value = 1;
 constexpr Result error_out_of_memory = 2;
+constexpr Result error_not_initialized = 3;
 constexpr Result error_stub_library = 34;
 constexpr Result error_no_device = 100;
 constexpr Result error_invalid_image = 200;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generator/error.hpp"
+#include "runtime/forked.hpp"
 #include "runtime/processors.hpp"
 
 namespace hone::inline v0_1::cuda {
@@ -32,6 +33,7 @@ const char* remedy_for(Result result) {
 }  // namespace
 
 Session::Session(Driver driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {
+    open_in_this_process();
     check(driver_.device_get(&handle_, device_.index), "opening it");
     // Where the application has made the context and the driver does not change it, it stays as it
     // is.
@@ -49,11 +51,20 @@ void Session::fail(Result result, const std::string& what) const {
 }
 
 Current::Current(const Session& session) : session_(&session) {
+    if (is_forked()) {
+        result_ = error_not_initialized;  // which is what CUDA says in a child, where it says anything
+        return;
+    }
     Context* current = nullptr;
     result_ = session.driver().context_get_current(&current);
     if (result_ != success || current == session.context()) return;
     result_ = session.driver().context_push(session.context());
     pushed_ = result_ == success;
+}
+
+void Current::check() const {
+    expect_not_forked();
+    session_->check(result_, "making its context current");
 }
 
 Current::~Current() {

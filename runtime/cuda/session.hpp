@@ -46,7 +46,7 @@ class Current {
 
     /// For what must not throw.
     bool ok() const { return result_ == success; }
-    void check() const { session_->check(result_, "making its context current"); }
+    void check() const;
 
   private:
     const Session* session_;

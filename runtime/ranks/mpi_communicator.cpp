@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generator/error.hpp"
+#include "runtime/ranks/long_wait.hpp"
 
 #ifdef HONE_WITH_MPI
 #include <mpi.h>
@@ -12,12 +13,17 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #endif
@@ -51,12 +57,71 @@ void expect_success(int code, const char* call) {
     throw Error(call, text, "all ranks must make the same calls, with the same lengths");
 }
 
+// What ranks tell the first two of their long waits, so that one of these can say which do not wait.
+// A rank tells when a wait has lasted, and when such a wait has ended.
+class WaitNotes {
+  public:
+    void begin(int rank, int size) {
+        rank_ = rank;
+        ranks_.resize(static_cast<std::size_t>(size));
+        expect_success(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
+    }
+    // The others have told all that they have to.
+    void end() {
+        if (rank_ < readers) read();
+        MPI_Comm_free(&notes_);
+    }
+
+    void set(const RankWait& own) {
+        if (ranks_.empty() || ranks_[static_cast<std::size_t>(rank_)] == own) return;
+        ranks_[static_cast<std::size_t>(rank_)] = own;
+        for (int reader = 0; reader < std::min<int>(readers, static_cast<int>(ranks_.size())); ++reader) {
+            if (reader == rank_) continue;
+            // Nobody changes a note that MPI may not have read.
+            const auto& note = *sent_.emplace_back(std::make_unique<Note>(Note{own.waits ? 1 : 0, own.from}));
+            MPI_Request request = MPI_REQUEST_NULL;
+            expect_success(MPI_Isend(note.data(), static_cast<int>(note.size()), MPI_INT, reader, 0, notes_, &request), "MPI_Isend");
+            MPI_Request_free(&request);
+        }
+    }
+
+    // Who waits, as far as is known, if it is this rank's turn to say so.
+    std::span<const RankWait> told() {
+        if (rank_ >= readers) return {};
+        read();
+        return rank_ > 0 && ranks_[0].waits ? std::span<const RankWait>() : ranks_;
+    }
+    int rank() const { return rank_; }
+
+  private:
+    using Note = std::array<int, 2>;
+    static constexpr int readers = 2;  // the second where the others wait for the first
+
+    void read() {
+        while (true) {
+            int there = 0;
+            MPI_Status status;
+            expect_success(MPI_Iprobe(MPI_ANY_SOURCE, 0, notes_, &there, &status), "MPI_Iprobe");
+            if (there == 0) return;
+            Note note{};
+            expect_success(MPI_Recv(note.data(), static_cast<int>(note.size()), MPI_INT, status.MPI_SOURCE, 0, notes_, &status), "MPI_Recv");
+            ranks_[static_cast<std::size_t>(status.MPI_SOURCE)] = {note[0] != 0, note[1]};
+        }
+    }
+
+    MPI_Comm notes_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    std::vector<RankWait> ranks_;
+    std::vector<std::unique_ptr<Note> > sent_;
+};
+
 // How calls of several threads go one by one, and how they wait.
 class Calls {
   public:
     // `crowded`: a host has more ranks than processors. MPI polls while it waits, which takes the
     // processor from the very rank that is waited for.
     void set(bool threads, bool crowded) { threads_ = threads, crowded_ = crowded; }
+    WaitNotes& notes() { return notes_; }
 
     template <typename Start>
     void start(const Start& start, const char* call) {
@@ -64,16 +129,32 @@ class Calls {
         expect_success(start(), call);
     }
 
-    void wait(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses) {
+    // `peers`: whose messages these are; none: everybody's.
+    void wait(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses, std::span<const int> peers = {}) {
         const int count = static_cast<int>(requests.size());
-        if (!crowded_ && !threads_) return expect_success(MPI_Waitall(count, requests.data(), statuses.data()), "waiting for messages");
         constexpr std::chrono::microseconds longest{200};
-        for (std::chrono::microseconds pause{5};; pause = std::min(2 * pause, longest)) {
+        constexpr int glances = 4096;  // at messages between two at the clock, where these follow each other without a pause
+        std::optional<LongWait> to_note, to_tell;
+        std::chrono::microseconds pause{5};
+        for (int glance = 1;; ++glance) {
             int done = 0;
             start([&] { return MPI_Testall(count, requests.data(), &done, statuses.data()); }, "waiting for messages");
-            if (done != 0) return;
-            crowded_ ? std::this_thread::sleep_for(pause) : std::this_thread::yield();
+            if (done != 0) break;
+            if ((crowded_ && pause == longest) || glance % glances == 0) {
+                if (!to_note) to_note.emplace(1.0 / 3), to_tell.emplace();
+                look_at_clock(*to_note, *to_tell, requests, peers);
+            }
+            if (crowded_) {
+                std::this_thread::sleep_for(pause);
+                pause = std::min(2 * pause, longest);
+            } else if (threads_) {
+                std::this_thread::yield();
+            }
         }
+        if (!noted_) return;
+        const std::lock_guard lock(mutex_);
+        notes_.set({});
+        noted_ = false;
     }
     void wait(std::vector<MPI_Request>& requests) {
         std::vector<MPI_Status> statuses(requests.size());
@@ -81,8 +162,30 @@ class Calls {
     }
 
   private:
+    void look_at_clock(LongWait& to_note, LongWait& to_tell, const std::vector<MPI_Request>& requests, std::span<const int> peers) {
+        const bool note = to_note.due(), tell = to_tell.due();
+        if (!note && !tell) return;
+        const std::lock_guard lock(mutex_);
+        notes_.set({true, awaited(requests, peers)});
+        noted_ = true;
+        if (!tell) return;
+        if (const std::span<const RankWait> ranks = notes_.told(); !ranks.empty())
+            tell_of_wait(wait_report(notes_.rank(), to_tell.seconds(), ranks, threads_ ? "process" : "rank"));
+    }
+
+    // The first whose message has not come.
+    static int awaited(const std::vector<MPI_Request>& requests, std::span<const int> peers) {
+        for (std::size_t n = 0; n < peers.size(); ++n) {
+            int done = 0;
+            if (MPI_Request_get_status(requests[n], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) return peers[n];
+        }
+        return RankWait::everybody;
+    }
+
     bool threads_ = false, crowded_ = false;
+    std::atomic<bool> noted_ = false;  // that this process waits
     std::mutex mutex_;
+    WaitNotes notes_;
 };
 
 class Messages : public ProcessMessages {
@@ -94,13 +197,13 @@ class Messages : public ProcessMessages {
         open_ = true;
         for (const Receive& receive : receives) {
             pieces_.push_back(0);
-            in_pieces(receive.bytes, [&](std::span<std::byte> piece, MPI_Request* request) {
+            in_pieces(receive.from, receive.bytes, [&](std::span<std::byte> piece, MPI_Request* request) {
                 ++pieces_.back();
                 return MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, receive.from, receive.tag, MPI_COMM_WORLD, request);
             });
         }
         for (const Send& send : sends)
-            in_pieces(send.bytes, [&](std::span<const std::byte> piece, MPI_Request* request) {
+            in_pieces(send.to, send.bytes, [&](std::span<const std::byte> piece, MPI_Request* request) {
                 return MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, send.to, send.tag, MPI_COMM_WORLD, request);
             });
     }
@@ -108,7 +211,7 @@ class Messages : public ProcessMessages {
     std::vector<std::size_t> end() override {
         if (!open_) throw Error("exchange of messages", "none was begun", "call begin_exchange first");
         std::vector<MPI_Status> statuses(requests_.size());
-        calls_.wait(requests_, statuses);
+        calls_.wait(requests_, statuses, peers_);
         // What is too long MPI refuses by itself.
         std::vector<std::size_t> received;
         auto status = statuses.begin();
@@ -121,6 +224,7 @@ class Messages : public ProcessMessages {
             }
         }
         requests_.clear();
+        peers_.clear();
         pieces_.clear();
         open_ = false;
         return received;
@@ -128,11 +232,12 @@ class Messages : public ProcessMessages {
 
   private:
     template <typename Byte, typename Start>
-    void in_pieces(std::span<Byte> bytes, const Start& start) {
+    void in_pieces(int peer, std::span<Byte> bytes, const Start& start) {
         std::size_t begin = 0;
         do {
             const auto piece = bytes.subspan(begin, std::min(largest_piece, bytes.size() - begin));
             requests_.push_back(MPI_REQUEST_NULL);
+            peers_.push_back(peer);
             calls_.start([&] { return start(piece, &requests_.back()); }, "a message");
             begin += largest_piece;
         } while (begin < bytes.size());
@@ -141,6 +246,7 @@ class Messages : public ProcessMessages {
     Calls& calls_;
     bool open_ = false;
     std::vector<MPI_Request> requests_;  // receives, then sends
+    std::vector<int> peers_;             // of these
     std::vector<std::size_t> pieces_;    // of each message that is received
 };
 
@@ -156,8 +262,10 @@ class World : public MpiCommunicator {
         MPI_Comm_rank(host_, &local_rank_);
         MPI_Comm_size(host_, &local_size_);
         set_calls(1, local_size_);
+        calls_.notes().begin(rank_, size_);
     }
     ~World() override {
+        calls_.notes().end();
         MPI_Comm_free(&host_);
         MPI_Finalize();
     }
@@ -219,7 +327,7 @@ class World : public MpiCommunicator {
         if (own > 1 && provided_ < MPI_THREAD_SERIALIZED)
             throw Error("threads of a process that are ranks", transport() + " takes calls of one thread alone", "start a process for each device");
         std::vector<int> all(static_cast<std::size_t>(local_size_));
-        expect_success(MPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, host_), "MPI_Allgather");
+        together([&](MPI_Request* request) { return MPI_Iallgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, host_, request); }, "MPI_Iallgather");
         set_calls(own, std::accumulate(all.begin(), all.end(), 0));
         return all;
     }

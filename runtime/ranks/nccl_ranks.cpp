@@ -13,6 +13,7 @@
 #include "generator/error.hpp"
 #include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/session.hpp"
+#include "runtime/ranks/long_wait.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -60,6 +61,7 @@ struct NcclRanks::State {
         ranks.broadcast(std::as_writable_bytes(std::span(id.bytes)), 0);
         const cuda::Current current(*session);
         current.check();
+        const ToldWait told(fmt::format("rank {} of {} connects by NCCL", ranks.rank(), ranks.size()));
         check(nccl.init_rank(&communicator, ranks.size(), id, ranks.rank()), "connecting the ranks");
     }
     ~State() {
@@ -69,7 +71,11 @@ struct NcclRanks::State {
         if (std::uncaught_exceptions() > 0)
             nccl.abort(communicator);
         else
-            nccl.destroy(communicator);
+            leave();
+    }
+    void leave() const {
+        const ToldWait told(fmt::format("rank {} of {} ends its connections by NCCL", ranks.rank(), ranks.size()));
+        nccl.destroy(communicator);
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;

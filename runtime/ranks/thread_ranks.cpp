@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "generator/error.hpp"
+#include "runtime/ranks/long_wait.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -29,7 +30,8 @@ struct Posted {
 // What the ranks share.
 class Meeting {
   public:
-    explicit Meeting(int size) : size_(size), shown_(static_cast<std::size_t>(size)) {}
+    // `first`: what the first rank is called when a long wait is told of.
+    explicit Meeting(int size, int first = 0) : size_(size), first_(first), shown_(static_cast<std::size_t>(size)), waits_(shown_.size()) {}
 
     int size() const { return size_; }
 
@@ -47,7 +49,7 @@ class Meeting {
             return std::find_if(messages_.begin(), messages_.end(),
                                 [&](const Posted& message) { return message.from == from && message.to == to && message.tag == tag; });
         };
-        wait(lock, [&] { return find() != messages_.end(); });
+        wait(lock, to, {true, from}, [&] { return find() != messages_.end(); });
         const auto found = find();
         Posted message = std::move(*found);
         messages_.erase(found);
@@ -59,8 +61,8 @@ class Meeting {
     template <typename Look>
     void show(int rank, std::span<const std::byte> shown, const Look& look) {
         std::unique_lock lock(mutex_);
-        meet(lock, [&] { shown_[static_cast<std::size_t>(rank)] = shown; });
-        meet(lock, [&] { look(shown_); });
+        meet(lock, rank, [&] { shown_[static_cast<std::size_t>(rank)] = shown; });
+        meet(lock, rank, [&] { look(shown_); });
     }
 
     void fail(int rank, const std::string& reason) {
@@ -76,13 +78,29 @@ class Meeting {
     }
 
     template <typename Condition>
-    void wait(std::unique_lock<std::mutex>& lock, const Condition& condition) {
-        changed_.wait(lock, [&] { return failure_.has_value() || condition(); });
+    void wait(std::unique_lock<std::mutex>& lock, int rank, const RankWait& what, const Condition& condition) {
+        const auto over = [&] { return failure_.has_value() || condition(); };
+        if (!over()) {
+            RankWait& own = waits_[static_cast<std::size_t>(rank)] = what;
+            for (LongWait wait; !over();) {
+                if (wait.next() == LongWait::Clock::time_point::max())
+                    changed_.wait(lock);
+                else
+                    changed_.wait_until(lock, wait.next());
+                if (!over() && wait.due() && speaks(rank)) tell_of_wait(wait_report(rank, wait.seconds(), waits_, "rank", first_));
+            }
+            own = {};
+        }
         expect_no_failure();
     }
 
+    // One of those who wait, which is rank 0 unless the others wait for it.
+    bool speaks(int rank) const {
+        return std::none_of(waits_.begin(), waits_.begin() + rank, [](const RankWait& other) { return other.waits; });
+    }
+
     template <typename Arrive>
-    void meet(std::unique_lock<std::mutex>& lock, const Arrive& arrive) {
+    void meet(std::unique_lock<std::mutex>& lock, int rank, const Arrive& arrive) {
         expect_no_failure();
         arrive();
         const std::uint64_t round = round_;
@@ -92,14 +110,15 @@ class Meeting {
             changed_.notify_all();
             return;
         }
-        wait(lock, [&] { return round_ != round; });
+        wait(lock, rank, {true, RankWait::everybody}, [&] { return round_ != round; });
     }
 
-    const int size_;
+    const int size_, first_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Posted> messages_;
     std::vector<std::span<const std::byte>> shown_;
+    std::vector<RankWait> waits_;
     int arrived_ = 0;
     std::uint64_t round_ = 0;
     std::optional<std::string> failure_;
@@ -175,10 +194,10 @@ std::unique_ptr<Communicator> self_communicator() {
     return std::make_unique<ThreadCommunicator>(std::make_shared<Meeting>(1), 0);
 }
 
-void run_thread_ranks(int size, const std::function<void(Communicator&)>& work) {
+void run_thread_ranks(int size, const std::function<void(Communicator&)>& work, int first) {
     if (size < 1 || size > most_ranks)
         throw Error("ranks on threads of this process", fmt::format("{} ranks", size), fmt::format("use 1 to {}", most_ranks));
-    const auto meeting = std::make_shared<Meeting>(size);
+    const auto meeting = std::make_shared<Meeting>(size, first);
     const int threads_each = std::max(1, omp_get_max_threads() / size);
     const auto run = [&](int rank) {
         omp_set_num_threads(threads_each);

@@ -18,7 +18,9 @@ std::unique_ptr<Communicator> self_communicator();
 ///     run_thread_ranks(2, [&](Communicator& ranks) { solve(backends[ranks.rank()], ranks); });
 ///
 /// When `work` throws on one rank, what the others wait for throws as well, and the first error is
-/// thrown here: "rank 1 of 2: ...". Throws Error for another number of ranks.
-void run_thread_ranks(int size, const std::function<void(Communicator&)>& work);
+/// thrown here: "rank 1 of 2: ...". Throws Error for another number of ranks. A wait of half a
+/// minute is told of on standard error (long_wait.hpp), in which the ranks' numbers begin at
+/// `first`.
+void run_thread_ranks(int size, const std::function<void(Communicator&)>& work, int first = 0);
 
 }  // namespace hone::inline v0_1

@@ -135,7 +135,7 @@ void run_threads_of_processes(Communicator& processes, int threads, const std::f
     Processes* const links = processes.processes();
     if (links == nullptr) throw Error("threads of " + processes.transport(), "they have no ranks of their own", "start one, or several processes");
     const Layout layout(processes, *links, threads);
-    run_thread_ranks(threads, [&](Communicator& own) {
+    const auto run = [&](Communicator& own) {
         ThreadOfProcess communicator(layout, own);
         // The other processes' threads wait for this one, and it may be for their devices that this
         // process's wait.
@@ -149,7 +149,8 @@ void run_threads_of_processes(Communicator& processes, int threads, const std::f
         } catch (...) {
             failed("an exception of unknown type");
         }
-    });
+    };
+    run_thread_ranks(threads, run, layout.begin(layout.own()));
 }
 
 }  // namespace hone::inline v0_1

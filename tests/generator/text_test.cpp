@@ -19,6 +19,14 @@ TEST(Text, GivesThreeSignificantDigitsWithoutExponent) {
     EXPECT_EQ(significant(std::numeric_limits<double>::infinity()), "inf");
 }
 
+TEST(Text, CountsMayBeTooLargeForWholeNumbers) {
+    EXPECT_EQ(grouped_count(1234567.4), "1 234 567");
+    EXPECT_EQ(grouped_count(-1000), "-1 000");
+    EXPECT_EQ(grouped_count(1e20), "1e+20");
+    EXPECT_EQ(grouped_count(std::numeric_limits<double>::infinity()), "inf");
+    EXPECT_EQ(grouped_count(std::nan("")), "nan");
+}
+
 TEST(Text, ChoosesTheUnitOfADuration) {
     EXPECT_EQ(duration(0), "0 ns");
     EXPECT_EQ(duration(1.94e-3), "1.94 ms");
@@ -30,6 +38,9 @@ TEST(Text, ChoosesTheUnitOfADuration) {
     EXPECT_EQ(duration(245), "4m 05s");
     EXPECT_EQ(duration(7800), "2h 10m");
     EXPECT_EQ(duration(3599.9), "1h 00m");
+    EXPECT_EQ(duration(3600.0 * 24 * 365), "8760h 00m");
+    EXPECT_EQ(duration(1e30), "3.17e+22 years");
+    EXPECT_EQ(duration(1e300), "3.17e+292 years");
     EXPECT_EQ(duration(-1), "?");
     EXPECT_EQ(duration(std::nan("")), "?");
 }

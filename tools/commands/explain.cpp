@@ -203,7 +203,7 @@ void print_record(const Record& record, const std::vector<Rival>& rivals, Consol
         {"rate", fmt::format("{} G {}/s, {} GB/s, {} GFLOP/s", significant(record.gigaupdates_per_second()), record.counts.unit,
                              significant(record.gigabytes_per_second()), significant(record.gigaflops()))},
         {"work", fmt::format("{} of compulsory traffic and {} operations a step, {} operations a byte", bytes(record.counts.bytes),
-                             grouped(std::llround(record.counts.operations)), significant(per_byte))},
+                             grouped_count(record.counts.operations), significant(per_byte))},
         {"limit", limit_text(record)}};
     for (const Rival& rival : rivals) lines.emplace_back("rival", rival_text(rival, record));
     for (const std::string& line : launches(record)) lines.emplace_back("launch", line);

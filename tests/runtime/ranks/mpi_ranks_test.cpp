@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -52,18 +53,19 @@ class MpiRanks : public ::testing::Test {
     }
 
     // This test on so many ranks.
-    ProcessResult on_ranks(int ranks) const {
+    ProcessResult on_ranks(int ranks, const std::vector<std::pair<std::string, std::string>>& more = {}) const {
+        std::vector<std::pair<std::string, std::string>> environment{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                                                     {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                                                     // What MPI keeps at its end is not ours.
+                                                                     {"ASAN_OPTIONS", "detect_leaks=0"},
+                                                                     {"HONE_TEST_SEED", fmt::format("{}", seed_)},
+                                                                     {"GTEST_TOTAL_SHARDS", "1"},
+                                                                     {"GTEST_SHARD_INDEX", "0"}};
+        environment.insert(environment.end(), more.begin(), more.end());
         const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
         return run_process({mpirun_, "--oversubscribe", "-n", fmt::format("{}", ranks), std::filesystem::read_symlink("/proc/self/exe").string(),
                             fmt::format("--gtest_filter={}.{}", test->test_suite_name(), test->name())},
-                           60,
-                           // What MPI keeps at its end is not ours.
-                           {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                            {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                            {"ASAN_OPTIONS", "detect_leaks=0"},
-                            {"HONE_TEST_SEED", fmt::format("{}", seed_)},
-                            {"GTEST_TOTAL_SHARDS", "1"},
-                            {"GTEST_SHARD_INDEX", "0"}});
+                           60, environment);
     }
 
     static unsigned given_seed() { return static_cast<unsigned>(std::stoul(std::getenv("HONE_TEST_SEED"))); }
@@ -97,6 +99,42 @@ TEST_F(MpiRanks, AFailureOfOneRankEndsAllWithItsReason) {
     EXPECT_FALSE(result.timed_out);
     EXPECT_EQ(result.exit_code, 2) << result.output;
     EXPECT_THAT(result.output, HasSubstr("ranks: rank 1 of 3: the disk: it is full; make room"));
+}
+
+// A rank that is stopped for two seconds, and goes on.
+void stop_for_a_while() {
+    const pid_t own = getpid();
+    if (fork() == 0) {
+        sleep(2);
+        kill(own, SIGCONT);
+        _exit(0);
+    }
+    std::raise(SIGSTOP);
+}
+
+TEST_F(MpiRanks, AStoppedRankIsNamedByTheFirstThatWaits) {
+    if (is_rank())
+        be_a_rank([](Communicator& communicator) {
+            std::array<std::byte, 8> own{}, other{};
+            const int next = (communicator.rank() + 1) % 3, last = (communicator.rank() + 2) % 3;
+            // All wait in a collective call for one of them, then in messages.
+            for (const int stopped : {2, 0}) {
+                communicator.barrier();
+                if (communicator.rank() == stopped) stop_for_a_while();
+                communicator.barrier();
+            }
+            if (communicator.rank() == 2) stop_for_a_while();
+            for (int round = 0; round < 2; ++round) {
+                communicator.begin_exchange(std::vector{Send{next, 0, own}}, std::vector{Receive{last, 0, other}});
+                communicator.end_exchange();
+            }
+            return 0;
+        });
+    const ProcessResult result = on_ranks(3, {{"HONE_PATIENCE", "1"}});
+    EXPECT_FALSE(result.timed_out);
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("rank 0 of 3 has waited 1 s for rank 2. Rank 1 waits, too. Rank 2 does not wait"));
+    EXPECT_THAT(result.output, HasSubstr("rank 1 of 3 has waited 1 s for rank 0. Rank 2 waits, too. Rank 0 does not wait"));
 }
 
 TEST_F(MpiRanks, AKilledRankEndsAllWithItsName) {

@@ -12,6 +12,7 @@
 
 #include "generator/error.hpp"
 #include "tests/runtime/ranks/rank_checks.hpp"
+#include "tests/support/environment.hpp"
 
 namespace hone::thread_ranks_test {
 namespace {
@@ -43,6 +44,45 @@ TEST(ConcurrentThreadRanks, MessagesAndCollectivesAreTheirs) {
     }
     test::check_messages(*self_communicator(), seed);
     test::check_collectives(*self_communicator(), seed);
+}
+
+// What ranks say while one of them keeps the others waiting.
+std::string told_while(int size, const std::function<void(Communicator&)>& work) {
+    const test::EnvironmentVariable patience{"HONE_PATIENCE", "1"};
+    ::testing::internal::CaptureStderr();
+    run_thread_ranks(size, work);
+    return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(SlowThreadRanks, ALongWaitIsToldOfByTheFirstThatWaits) {
+    constexpr auto late = std::chrono::milliseconds(1600);
+    EXPECT_EQ(told_while(3,
+                         [&](Communicator& ranks) {
+                             if (ranks.rank() == 2) std::this_thread::sleep_for(late);
+                             ranks.barrier();
+                         }),
+              "hone: rank 0 of 3 has waited 1 s for rank 2. Rank 1 waits, too. Rank 2 does not wait: it computes, or it is stopped.\n");
+    EXPECT_EQ(told_while(3,
+                         [&](Communicator& ranks) {
+                             if (ranks.rank() == 0) std::this_thread::sleep_for(late);
+                             all_reduce(ranks, Reduction::sum, 1);
+                         }),
+              "hone: rank 1 of 3 has waited 1 s for rank 0. Rank 2 waits, too. Rank 0 does not wait: it computes, or it is stopped.\n");
+    // Rank 0 waits for rank 1, which waits for rank 2.
+    EXPECT_EQ(told_while(3,
+                         [&](Communicator& ranks) {
+                             std::array<std::byte, 8> own{}, other{};
+                             if (ranks.rank() == 2) std::this_thread::sleep_for(late);
+                             if (ranks.rank() < 2) {
+                                 ranks.begin_exchange({}, std::array{Receive{ranks.rank() + 1, 0, other}});
+                                 ranks.end_exchange();
+                             }
+                             if (ranks.rank() > 0) {
+                                 ranks.begin_exchange(std::array{Send{ranks.rank() - 1, 0, own}}, {});
+                                 ranks.end_exchange();
+                             }
+                         }),
+              "hone: rank 0 of 3 has waited 1 s for rank 1. Rank 1 waits, too. Rank 2 does not wait: it computes, or it is stopped.\n");
 }
 
 // Whatever the others are waiting for.
