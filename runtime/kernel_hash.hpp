@@ -11,8 +11,4 @@ namespace hone::inline v0_1 {
 /// the hash of both texts, one behind the other.
 std::string kernel_hash(std::string_view text);
 
-/// Whether a record with this hash is about this kernel. Records made before 2026-11-25 have the
-/// hash of the whole text.
-bool is_hash_of(std::string_view hash, std::string_view text);
-
 }  // namespace hone::inline v0_1

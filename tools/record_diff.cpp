@@ -7,9 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "tools/known_families.hpp"
-#include "tools/record_kernel.hpp"
-
 namespace hone::tools {
 namespace {
 
@@ -47,20 +44,13 @@ std::string key(const Record& record, bool by_device) {
     return key;
 }
 
-bool is_todays_kernel(const Record& record) {
-    return kernel_today(record, known_families()).state == KernelState::same;
-}
-
 RecordChange change_between(const Record& before, const Record& after, double noise) {
     RecordChange change{Change::same, before, after};
     change.ratio = cost(after).median / cost(before).median;
     change.confidence = confidence(cost(before), cost(after));
     change.change = judged(change, noise);
     change.other_configuration = before.config != after.config;
-    // Older records have another kind of hash (kernel_hash): of those that differ, both may be of
-    // today's kernel.
-    change.other_source = !change.other_configuration && before.versions.source_hash != after.versions.source_hash &&
-                          (!is_todays_kernel(before) || !is_todays_kernel(after));
+    change.other_source = !change.other_configuration && before.versions.source_hash != after.versions.source_hash;
     return change;
 }
 

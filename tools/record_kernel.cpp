@@ -57,7 +57,7 @@ RecordKernel kernel_today(const Record& record, const Families& families) {
         }
         text += partner->text;
     }
-    kernel.state = is_hash_of(record.versions.source_hash, text) ? KernelState::same : KernelState::other;
+    kernel.state = record.versions.source_hash == kernel_hash(text) ? KernelState::same : KernelState::other;
     return kernel;
 }
 

@@ -72,12 +72,13 @@ std::optional<RecordVerifier::Job> RecordVerifier::job_of(const Record& record, 
         }
         const Config& safe = space.safe();
         const KernelSource source = family.kernel(record.problem, config, device_.limits);
+        const std::string hash = kernel_hash(source.text);
         return Job{record,
                    &family,
                    {.index = space.index_of(config), .config = config, .finalist = settings_.update},
                    {.index = space.index_of(safe), .config = safe, .finalist = settings_.update && record.safe_joules > 0},  // metered, too
-                   kernel_hash(source.text),
-                   is_hash_of(record.versions.source_hash, source.text),
+                   hash,
+                   record.versions.source_hash == hash,
                    source.executed_operations};
     } catch (const Error& error) {
         check.found = error.what();

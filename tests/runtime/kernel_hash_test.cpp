@@ -4,7 +4,6 @@
 
 #include "generator/families/built_in_families.hpp"
 #include "generator/tidy.hpp"
-#include "runtime/sha256.hpp"
 
 namespace hone::kernel_hash_test {
 namespace {
@@ -15,14 +14,6 @@ TEST(KernelHash, ForgetsCommentsAndLayoutAndNothingElse) {
     for (const char* other : {"#pragma unroll\nint f(int a) {\n    return a / 3;\n}\n", "int f(int a) {\n    return a / 2;\n}\n",
                               "#pragma unroll int f(int a) {\n    return a / 2;\n}\n", "#pragma unroll\nint f(int a) {\n    // return a / 2;\n}\n"})
         EXPECT_NE(kernel_hash(text), kernel_hash(other)) << other;
-}
-
-TEST(KernelHash, KnowsTheHashOfOlderRecords) {
-    const std::string text = "// of 64 points\nint a;\n";
-    EXPECT_TRUE(is_hash_of(sha256(text), text));
-    EXPECT_TRUE(is_hash_of(kernel_hash(text), "// of 128 points\nint a;\n"));
-    EXPECT_FALSE(is_hash_of(sha256(text), "// of 128 points\nint a;\n"));
-    EXPECT_FALSE(is_hash_of("", text));
 }
 
 // The text names the sizes that it was emitted for; the kernel serves all.

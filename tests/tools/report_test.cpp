@@ -9,8 +9,8 @@
 #include <regex>
 
 #include "generator/families/built_in_families.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "runtime/process.hpp"
-#include "runtime/sha256.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/tools/ask.hpp"
@@ -97,7 +97,7 @@ TEST(Report, KernelsAreTheEmittedTexts) {
     EXPECT_EQ(text, family.kernel(record.problem, record.config, cuda_limits(90)).text);
     EXPECT_EQ(texts["kernels"]["1"]["measured"], false) << "its hash is another text's";
     Record measured = record;
-    measured.versions.source_hash = sha256(text);
+    measured.versions.source_hash = kernel_hash(text);
     EXPECT_EQ(part_of(report_parts({.records = {measured}}, built_in_families()), "kernels-0")["kernels"]["0"]["measured"], true);
     EXPECT_EQ(report_parts({.records = {record}, .kernels = false}, built_in_families()).size(), 1U);
 }

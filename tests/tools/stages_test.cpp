@@ -130,7 +130,8 @@ TEST_F(Stages, TheReasonOfAFailureIsTheLineThatSaysSo) {
         std::ofstream(folder.path() / "log") << text;
         return bash("reason_in log").output;
     };
-    EXPECT_EQ(reason_in("collecting\nERROR: no such release\n[notice] a new pip is available\n\n"), "ERROR: no such release\n");
+    EXPECT_EQ(reason_in("collecting\nWARNING: connection broken by SSLError(1)\nERROR: no such release\n[notice] a new pip is available\n\n"),
+              "WARNING: connection broken by SSLError(1)\n");
     EXPECT_EQ(reason_in("it was refused\n\n   \n"), "it was refused\n");
     EXPECT_THAT(reason_in("\n\n"), HasSubstr("it printed nothing"));
 }

@@ -13,10 +13,10 @@ skipped() {
     return 77
 }
 
-# reason_in <log>: the line of a program's output that says why it failed.
+# reason_in <log>: the line of a program's output that says why it failed: the first that speaks of an error, as what follows follows from it.
 reason_in() {
     local line
-    line=$(grep -iE 'error|cannot|not (found|available|installed)' "$1" | grep -v '^\[notice\]' | tail -n 1)
+    line=$(grep -iE -m 1 'error|^E: |cannot|could not|not (found|available|installed)' "$1")
     [ -n "$line" ] || line=$(grep -E '[[:alnum:]]' "$1" | tail -n 1)
     echo "${line:-it printed nothing; see $1}"
 }
@@ -73,9 +73,10 @@ summary() {
 
 # What runs here: processors, graphics cards, system.
 machine() {
-    local cards
+    local cards model
+    model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)
     cards=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | sort | uniq -c | awk '{ $1 = $1 "x"; print }' | paste -sd ' ')
-    printf '%s; %d cores%s; %s' "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)" "$jobs" "${cards:+; $cards}" \
+    printf '%s; %d cores%s; %s' "${model:-$(uname -m)}" "$jobs" "${cards:+; $cards}" \
         "$(. /etc/os-release 2>/dev/null && echo "$PRETTY_NAME")" | tr ',"' '  '
 }
 
