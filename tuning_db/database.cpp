@@ -278,8 +278,9 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
         const std::string other = device_key(record.hybrid->partner);
         const bool forwards = known_.devices[index] == key && other == partner_key;
         if (!forwards && !(known_.devices[index] == partner_key && other == key)) continue;
-        const std::tuple rank{rounded_distance(scale_distance(scale_of(family, record.problem), asked).total()), !record.disturbed.empty(),
-                              known_.places[index]};
+        const ScaleDistance apart = scale_distance(scale_of(family, record.problem), asked);
+        if (!apart.near()) continue;
+        const std::tuple rank{rounded_distance(apart.total()), !record.disturbed.empty(), known_.places[index]};
         if (best.record && std::tie(best_rank, best.record->step.high) <= std::tie(rank, record.step.high)) continue;
         const Hybrid known = forwards ? *record.hybrid : turned(record);
         const Config config = space.completed(forwards ? record.config : record.hybrid->partner_config);

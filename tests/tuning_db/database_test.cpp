@@ -575,12 +575,14 @@ TEST(DatabaseShare, IsThatOfTheFastestPairOfTheNearestSizeFromEitherSide) {
     const DeviceSide host{first.hybrid->partner, cpu_limits()};
     EXPECT_EQ(database.best_share(problem, gpu, host).grade, Grade::none);
     EXPECT_EQ(database.best_share(problem, gpu, host).share, 1);
+    database.add(shared("volume order=5 elements=64000", 0.6, 1e-3));
+    EXPECT_EQ(database.best_share(problem, gpu, host).grade, Grade::none) << "six octaves are far";
     database.add(shared("volume order=5 elements=8000", 0.5, 1e-3));
     EXPECT_EQ(database.best_share(problem, gpu, host).grade, Grade::nearest_size);
     EXPECT_EQ(database.best_share(problem, gpu, host).share, 0.5);
     database.add(first);
     database.add(shared("volume order=5 elements=1000", 0.75, 1e-3, "unroll=3"));
-    EXPECT_EQ(database.records().size(), 3U) << "another configuration is another pair";
+    EXPECT_EQ(database.records().size(), 4U) << "another configuration is another pair";
     const Share share = database.best_share(problem, gpu, host);
     EXPECT_EQ(share.grade, Grade::exact);
     EXPECT_EQ(share.share, 0.75);

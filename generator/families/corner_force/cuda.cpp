@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+
+#include "generator/error.hpp"
 
 // CUDA kernels. Whole zones: a team of threads, one or some for each column of points along the
 // last axis, works on a zone, whose half-way results are in shared memory. The paper's dense
@@ -176,18 +179,31 @@ Form pass_form(const Problem& problem, const PassForm& form, const Limits& limit
                                      {"rows_per_thread", "columns_per_thread"}});
     }
     add(min_blocks({1, 2, 3, 4, 6}), std::int64_t{1}, false);
-    const auto needs = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); };
-    if (chooses_gradients) {
-        std::vector<Assignment> safe = space.safe;
-        safe.insert(safe.begin(), {std::string(form_tunable), form.name});
-        if (shared_violation(needs(Config(std::move(safe))), 1, limits)) space.safe.front().value = "stored";
-    }
-    return {.space = std::move(space), .resources = needs, .resources_read = std::move(read), .kernel = [problem](const Config& config) {
-                return kernel(problem, config);
-            }};
+    Form result{.space = std::move(space),
+                .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
+                .resources_read = std::move(read),
+                .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    if (chooses_gradients && shared_violation(safe_needs(result), 1, limits)) result.space.safe.front().value = "stored";
+    return result;
+}
+
+// The highest order in f64 takes more shared memory than the smallest devices have.
+Error too_large(const Problem& problem, const Forms& forms, const Limits& limits) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const Form& form : forms.list) least = std::min(least, safe_needs(form).shared_bytes);
+    return {fmt::format("problem \"{}\"", problem.key()),
+            fmt::format("a zone takes {} bytes of shared memory, of which a block of sm_{} has {}", least, limits.architecture,
+                        limits.shared_bytes_per_block),
+            "use precision=f32, a lower order, or a device of sm_80 or later"};
 }
 
 }  // namespace
+
+BlockResources safe_needs(const Form& form) {
+    std::vector<Assignment> safe = form.space.safe;
+    safe.insert(safe.begin(), {std::string(form_tunable), form.space.name});
+    return form.resources(Config(std::move(safe)));
+}
 
 int pieces(int value, int size) {
     return (value + size - 1) / size;
@@ -279,10 +295,13 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
     Forms forms;
     for (const PassForm& form : pass_forms(shape)) forms.list.push_back(pass_form(problem, form, limits));
-    forms.safe = forms.list.front().space.name;
     if (!shape.keeps_corner()) forms.list.push_back(layered_form(problem, limits));
     if (has_teams(shape) && limits.architecture >= 80) forms.list.push_back(teams_form(problem, limits));
     if (streams(shape) && limits.architecture >= 80) forms.list.push_back(streamed_form(problem));
+    const auto begins = [&](const Form& form) { return !shared_violation(safe_needs(form), 1, limits); };
+    const auto safe = std::find_if(forms.list.begin(), forms.list.end(), begins);
+    if (safe == forms.list.end()) throw too_large(problem, forms, limits);
+    forms.safe = safe->space.name;
     return forms;
 }
 

@@ -25,6 +25,8 @@ bool has_teams(const Shape& shape);
 /// what nodes give to a layer to what it gives back. A thread has two mirrored points.
 Form teams_form(const Problem& problem, const Limits& limits);
 
+/// What a block of a form's safe configuration takes.
+BlockResources safe_needs(const Form& form);
 /// Pieces of `size` that `value` things are, the last of which may be smaller.
 int pieces(int value, int size);
 /// The numbers that divide `number`, from 1 on.

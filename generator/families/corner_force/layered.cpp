@@ -297,15 +297,18 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                                    return fmt::format("{} nodes of a layer have {} threads; take more layers", nodes, plan.team());
                                },
                                {"zones_per_block", "layers", "derivatives", "axis_sums"}});
-    return {.space = {.name = "layered",
-                      .help = "points, forces and work in one launch, layer by layer of points, at any order",
-                      .tunables = std::move(tunables),
-                      .constraints = std::move(constraints),
-                      .safe = std::move(safe),
-                      .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
-            .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
-            .resources_read = std::move(read),
-            .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    Form form{.space = {.name = "layered",
+                        .help = "points, forces and work in one launch, layer by layer of points, at any order",
+                        .tunables = std::move(tunables),
+                        .constraints = std::move(constraints),
+                        .safe = std::move(safe),
+                        .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
+              .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
+              .resources_read = std::move(read),
+              .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    // Rows of points that are not kept leave room.
+    if (shared_violation(safe_needs(form), 1, limits)) form.space.safe[2].value = "direct";
+    return form;
 }
 
 }  // namespace hone::inline v0_1::corner

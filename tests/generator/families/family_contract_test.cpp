@@ -143,6 +143,44 @@ TEST_P(FamilyContract, EverySafeConfigurationGivesAKernel) {
         }
 }
 
+// The problem, and with each of its sizes as large as it may be.
+std::vector<Problem> up_to_the_largest(const Family& family, const Problem& problem) {
+    std::vector<Problem> problems{problem};
+    for (const auto& parameter : family.parameters) {
+        if (!parameter.extent || !parameter.fallback.empty()) continue;
+        std::vector<Assignment> assignments = problem.parameters();
+        for (auto& assignment : assignments)
+            if (assignment.name == parameter.name) assignment.value = parameter.high;
+        Problem large = built_in_families().make_problem(family.name, assignments);
+        if (!refused(family, large)) problems.push_back(std::move(large));
+    }
+    return problems;
+}
+
+// Whatever `--arch` takes, down to the smallest device of the table of limits; problems of the
+// highest orders and largest matrices among them.
+TEST_P(FamilyContract, EveryDeviceHasASafeConfigurationOfTheLargestProblem) {
+    constexpr std::array architectures{70, 75, 80, 86, 89, 90, 100, 103, 120, 121};
+    test::FreshRandom random;
+    for (const auto& sample : test::drawn(sample_problems(GetParam()), 40, random))
+        for (const Problem& problem : up_to_the_largest(GetParam(), sample)) {
+            std::vector<Limits> all;
+            for (const int architecture : architectures) all.push_back(cuda_limits(architecture));
+            for (const auto& limits : limits_for(GetParam(), problem, all)) {
+                SCOPED_TRACE(place(problem, limits));
+                try {
+                    const SearchSpace space = GetParam().space(problem, limits);
+                    EXPECT_FALSE(space.check(space.safe()).has_value());
+                } catch (const Error& error) {
+                    // One problem is too large for one device, by design.
+                    const std::string what = error.what();
+                    EXPECT_TRUE(GetParam().name == "corner_force" && limits.architecture == 75 && problem.integer("order") == 8) << what;
+                    EXPECT_NE(what.find("shared memory, of which a block of sm_75 has 65536; use precision=f32"), std::string::npos) << what;
+                }
+            }
+        }
+}
+
 TEST_P(FamilyContract, EveryTunableIsDocumentedAndHasDistinctValues) {
     test::FreshRandom random;
     for (const auto& problem : test::drawn(sample_problems(GetParam()), 2 * few, random))

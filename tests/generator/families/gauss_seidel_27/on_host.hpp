@@ -85,12 +85,16 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
     __atomic_store_n(progress, row, __ATOMIC_RELEASE);
 )");
     replace_body(source.text, "int published(", "    return __atomic_load_n(progress, __ATOMIC_ACQUIRE);\n");
-    // Where one thread waits for its own block, too, the others go on meanwhile.
+    // Where one thread waits for its own block, too, the others go on meanwhile. Whoever waits for
+    // long sleeps: with dozens of processes that only look, those that they wait for hardly run.
     const bool own_block = source.text.find("void wait_for_warps(") != std::string::npos;
     replace_body(source.text, "int wait_for(int* ",
                  std::string(R"(    int now = published(progress);
-    for (; now < row; now = published(progress)) {
-        sched_yield();
+    for (int looks = 1; now < row; now = published(progress), ++looks) {
+        if (looks % 64 == 0)
+            usleep(200);
+        else
+            sched_yield();
 )") + (own_block ? "        __syncwarp(1u << cuda_on_host::current->lane);\n" : "") +
                      R"(    }
     return now;
