@@ -65,6 +65,7 @@ run_commands() {
         eval "$line" >"$2/output" 2>&1 </dev/null || code=$?
         # 3 is hone's for what the machine has not, such as NVRTC.
         if [ $code = 0 ] || { [ $code = 3 ] && [[ $command == hone\ * ]]; }; then
+            [ "$command" != tools/quickstart ] || echo "figures: tools/quickstart $((SECONDS - start)) s"
             echo "--- $command: $((SECONDS - start)) s$([ $code = 0 ] || echo ", ended with $code: $(reason_in "$2/output")")"
         else
             echo "--- $command: FAILED with $code"
