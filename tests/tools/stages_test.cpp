@@ -164,6 +164,15 @@ TEST_F(Stages, CommandsRunInTheStateThatTheLineBeforeLeft) {
     EXPECT_THAT(run.output, HasSubstr("/prefix: No such file"));
 }
 
+TEST_F(Stages, CommandsAreFoundInTheHelpOfAProgram) {
+    std::ofstream(folder.path() / "waves")
+        << "#!/bin/sh\ncat <<'END'\nUsage: waves [OPTIONS]\n  --size N    waves of this size\nExamples:\n"
+           "  waves                    plain ones\n  waves --kind 'a b'  others\n  mpirun -n 4 waves   on four ranks\n"
+           "  wavelets are no command\nEND\n";
+    fs::permissions(folder.path() / "waves", fs::perms::owner_all);
+    EXPECT_THAT(lines_of(bash("commands_in_help ./waves").output), ElementsAre("waves", "waves --kind 'a b'", "mpirun -n 4 waves"));
+}
+
 // So that what is run is what the documents name.
 TEST_F(Stages, ReadmeAndHelpNameCommands) {
     const auto found = [&](const std::string& words) { return lines_of(bash("cd " + test::source_path("") + "; " + words).output); };
