@@ -6,6 +6,7 @@ declare -A run_elsewhere=(
     ["tools/test"]="this is a run of it"
     ["pip install ."]="the stage wheel runs it"
     ["cmake --preset dev"]="the stage optimised builds it"
+    ["hydro --dimension 3 --zones 32,32,32 --device cuda:0,cpu"]="it needs a GPU"
     ["ctest"]="the stages optimised and gpu run these tests"
 )
 
@@ -27,13 +28,14 @@ commands_in() {
         END { for (name in names) told(name) }' "$1"
 }
 
-# commands_in_help <program>: the ones that its --help gives: lines of options for example, and commands that are indented.
+# commands_in_help <program>: the ones that its --help gives: lines of options for example, and indented commands, also of its own.
 commands_in_help() {
-    "$1" --help | awk -v program="$1" '
+    "$1" --help | awk -v program="$1" -v name="$(basename "$1")" '
         /for example:$/ { examples = 1; next }
         examples && /^  --/ { sub(/^ +/, ""); sub(/   *.*/, ""); print program, $0; next }
         /^By hand, after "/ { sub(/^By hand, after "/, ""); sub(/":$/, ""); print; next }
-        /^  (cmake|ctest|tools\/|hone) / { sub(/^ +/, ""); sub(/   *.*/, ""); print }'
+        /^Examples/ { own = 1 }
+        /^  (cmake|ctest|tools\/|hone) / || (own && ($1 == name || $1 == "mpirun") && /^  [a-z]/) { sub(/^ +/, ""); sub(/   *.*/, ""); print }'
 }
 
 # elsewhere <command>: the reason why it is not run here; fails where there is none.
@@ -49,7 +51,7 @@ elsewhere() {
     return 1
 }
 
-# run_commands <copy of the sources> <scratch folder>: each in the state that the one before left. Their budgets of time are shortened to `budget`, if set.
+# run_commands <copy of the sources> <scratch folder>: each in the state that the one before left; `shorten`, if set, is a script of sed that changes it first.
 run_commands() {
     local command line code reason start result=0
     cd "$1" || return 1
@@ -59,12 +61,13 @@ run_commands() {
             continue
         fi
         line=${command//<prefix>/$2/prefix}
-        [ -z "${budget:-}" ] || line=$(sed -E "s/--budget [0-9]+[smh]/--budget $budget/" <<<"$line")
+        line=$(sed -E "${shorten:-}" <<<"$line")
         start=$SECONDS
         code=0
         eval "$line" >"$2/output" 2>&1 </dev/null || code=$?
         # 3 is hone's for what the machine has not, such as NVRTC.
         if [ $code = 0 ] || { [ $code = 3 ] && [[ $command == hone\ * ]]; }; then
+            [ "$command" != tools/quickstart ] || echo "figures: tools/quickstart $((SECONDS - start)) s"
             echo "--- $command: $((SECONDS - start)) s$([ $code = 0 ] || echo ", ended with $code: $(reason_in "$2/output")")"
         else
             echo "--- $command: FAILED with $code"
@@ -103,15 +106,31 @@ commands_of_readers() {
     return $result
 }
 
-# In the gate what takes minutes has seconds.
+# In the gate what takes minutes tries few candidates: so many, as seconds would not suffice for any on a busy machine.
 check_commands() {
-    local -x HONE_QUICKSTART_BUDGET=4s
-    local budget=4s
+    local few="--evaluations 3 --samples 6"
+    local -x HONE_QUICKSTART=$few
+    local shorten="s/--budget [0-9]+[smh]/$few/; s/^hone simulate .*/& --repetitions 2 --evaluations 25/"
     commands_of_readers '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG'
 }
 
-# As a reader has it: built with all optimisation, and no budget shortened but that of ten minutes.
+# What the programs of examples/ give in their --help, on the processor where there is no GPU, as long as that takes.
+check_helps() {
+    local scratch source result=0
+    scratch=$(mktemp -d)
+    ln -s "$PWD/examples" "$scratch/examples"
+    for source in examples/*.cpp; do commands_in_help "build/ci/bin/$(basename "$source" .cpp)"; done | (
+        export PATH=$PWD/build/ci/bin:$PATH HONE_CACHE=$caches/hone-tests XDG_DATA_HOME=$scratch/data OMP_WAIT_POLICY=passive
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+        unset HONE_DB HONE_DEVICE
+        run_commands "$scratch" "$scratch"
+    ) || result=1
+    rm -rf "$scratch"
+    return $result
+}
+
+# As a reader has it: built with all optimisation, and nothing shortened but the ten minutes.
 check_quickstart() {
-    local budget=30s
+    local shorten="s/--budget 10m/--budget 30s/"
     commands_of_readers
 }

@@ -36,6 +36,7 @@ run_examples() {
         name=$(basename "$source" .cpp)
         example "$name" "$name" --device cpu
         ends_with "^exit code 2$" build/ci/bin/"$name" --no-such-option || result=1
+        ends_with "^exit code 2$" build/ci/bin/"$name" --device || result=1
     done
     # Kernels of users' own: those that are shipped, and the one that is written for a start.
     build/ci/bin/hone new "$scratch/my_kernel" >/dev/null || result=1

@@ -90,11 +90,14 @@ commit() {
 
 # deep <stage>: runs it, and adds a line to tests/deep_runs.csv, the ledger that says which stages have not run for long.
 deep() {
-    local start=$SECONDS result figures
+    local start=$SECONDS result figures log
     run_stage "$1"
     result=${outcome[$last_step]}
-    figures=$(sed -n 's/^figures: //p' "$(log_of "$last_step").log" | paste -sd ';' | sed 's/;/; /g')
-    [ "$result" != skipped ] || figures=$(sed -n 's/^skipped: //p' "$(log_of "$last_step").log" | head -n 1)
+    log=$(log_of "$last_step").log
+    figures=$(sed -n 's/^figures: //p' "$log" | paste -sd ';' | sed 's/;/; /g')
+    # Of what counts nothing itself, the parts that it told of.
+    [ -n "$figures" ] || figures="$(grep -c '^--- ' "$log") parts"
+    [ "$result" != skipped ] || figures=$(sed -n 's/^skipped: //p' "$log" | head -n 1)
     printf '%s,%s,%s,%s,%d,%s,"%s"\n' "$1" "$(date -u +%F)" "$(commit)" "$(machine)" $((SECONDS - start)) "${result,,}" "${figures//\"/\'}" |
         tee -a tests/deep_runs.csv | sed 's/^/Added to tests\/deep_runs.csv: /'
 }
