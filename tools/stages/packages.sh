@@ -21,14 +21,14 @@ check_shared() {
 # Files that Kernel Tuner writes, and those that hone writes for it. Its environment stays in the user's cache folder, by the versions of what is in it;
 # where that is broken it is made anew. Skipped where Kernel Tuner cannot be installed from PyPI.
 check_exchange() {
-    local version=1.5.0 venv scratch result=0
+    local version=1.5.0 methodology=1.1.0 venv scratch result=0
     command -v python3 >/dev/null || { echo "skipped: python3 is not here"; return 0; }
     command -v g++ >/dev/null || { echo "skipped: Kernel Tuner's C backend asks for g++, which is not here"; return 0; }
-    venv=$caches/hone-kernel-tuner/$version-python$(python3 -c 'import platform; print(platform.python_version())')
-    if ! "$venv/bin/python" -c 'from kernel_tuner import tune_kernel' >/dev/null 2>&1; then
+    venv=$caches/hone-kernel-tuner/$version-$methodology-python$(python3 -c 'import platform; print(platform.python_version())')
+    if ! "$venv/bin/python" -c 'import autotuning_methodology; from kernel_tuner import tune_kernel' >/dev/null 2>&1; then
         [ "$install" = yes ] || { echo "skipped: Kernel Tuner is not in $venv, and --no-install leaves it so"; return 0; }
         rm -rf "$venv"
-        { python3 -m venv "$venv" && timeout 300 "$venv/bin/pip" install --quiet "kernel_tuner==$version"; } >build/kernel_tuner.log 2>&1 ||
+        { python3 -m venv "$venv" && timeout 300 "$venv/bin/pip" install --quiet "kernel_tuner==$version" "autotuning_methodology==$methodology"; } >build/kernel_tuner.log 2>&1 ||
             { echo "skipped: Kernel Tuner cannot be installed: $(tail -n 1 build/kernel_tuner.log)"; return 0; }
     fi
     scratch=$(mktemp -d)
