@@ -1,7 +1,11 @@
 #include "examples/taylor_green/vortex.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "generator/error.hpp"
 
 namespace hone::examples {
 
@@ -37,8 +41,12 @@ TimeSteps time_steps(const FlowKernels::Mesh& mesh, double time, double largest_
     const double axes = mesh.is_flat() ? 2 : 3;
     const double diffusive = viscosity > 0 ? mesh.h * mesh.h / (2 * axes * viscosity) : time;
     const double longest = courant * std::min(mesh.h / largest_speed, diffusive);
+    const double count = std::max(1.0, std::ceil(time / longest * (1 - 1e-12)));
+    constexpr double most = 1e9;
+    if (!(count <= most))
+        throw Error("flow", fmt::format("it would take {:.3g} steps", count), "use a shorter time, a lower viscosity or larger cells");
     TimeSteps steps;
-    steps.count = std::max(1, static_cast<int>(std::ceil(time / longest * (1 - 1e-12))));
+    steps.count = static_cast<int>(count);
     steps.dt = time / steps.count;
     return steps;
 }

@@ -2,15 +2,17 @@
 
     python exchange.py HONE FOLDER
 
-HONE is the hone command, FOLDER an empty folder to work in. Needs the package kernel_tuner and a C++ compiler. Fails with an AssertionError.
+HONE is the hone command, FOLDER an empty folder to work in. Needs the packages kernel_tuner and autotuning_methodology, and a C++ compiler. Fails with an AssertionError.
 """
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
 import numpy
+from autotuning_methodology.searchspace_statistics import SearchspaceStatistics
 from kernel_tuner import tune_kernel
 from kernel_tuner.file_utils import store_output_file
 
@@ -52,6 +54,18 @@ def hone(program, *words):
     return done.stdout
 
 
+def check_methodology(file, members, valid, best):
+    """Loads a T4 file of hone's as the community's methodology package does, with all of its keys of times."""
+    keys = ["compilation", "benchmark", "runtimes", "framework", "search_algorithm", "validation"]
+    space = SearchspaceStatistics("scale", "cpu", True, keys, ["time"], pathlib.Path(file), full_validate=True)
+    assert space.size == members, space.size
+    times = space.objective_performances["time"]  # in the unit of the file
+    assert numpy.count_nonzero(~numpy.isnan(times)) == valid, times
+    assert abs(numpy.nanmin(times) * 1e-3 - best) < 1e-9 * best, (times, best)
+    compilation = space.objective_times["compilation"]  # in seconds
+    assert 0 < numpy.nanmax(compilation) < 600, compilation
+
+
 def main(program, folder):
     os.chdir(folder)
     measured = tune("cache.json")
@@ -65,6 +79,8 @@ def main(program, folder):
         best = min(times(measured)) * 1e-3
         assert abs(space["optimum_seconds"] - best) < 1e-9 * best, (space, best)
         hone(program, "convert", file, "--to", "kernel_tuner", "--output", "of_hone.json")
+        hone(program, "convert", file, "--to", "t4", "--output", "t4_of_hone.json")
+        check_methodology(os.path.abspath("t4_of_hone.json"), members, members - failed, best)
         if file == "results.json":
             continue  # T4 says nothing of the device and the size, which Kernel Tuner compares
         again = tune("of_hone.json", simulation_mode=True)

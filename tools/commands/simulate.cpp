@@ -391,9 +391,16 @@ std::vector<std::string> chosen_files(const Settings& settings) {
     return files;
 }
 
+// As files call it: time, TotalDuration, time_seconds.
+bool is_time(const std::string& objective) {
+    return objective.starts_with("time") || objective.find("uration") != std::string::npos;
+}
+
 SimulatedSpace load(const std::string& file, Console& console) {
     RecordedSpace recorded = read_recorded_space(file);
     if (!recorded.whole()) console.message("hone: {} holds a part of its space only\n", file);
+    const std::string& objective = recorded.title().objective;
+    if (!objective.empty() && !is_time(objective)) console.message("hone: {} was measured for {}; its times are replayed\n", file, objective);
     RandomBaseline baseline(recorded);
     return {std::move(recorded), std::move(baseline), {}, 0};
 }

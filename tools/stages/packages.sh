@@ -44,10 +44,11 @@ python_version() { python3 -c 'import platform; print(platform.python_version())
 
 # Files that Kernel Tuner writes, and those that hone writes for it.
 check_exchange() {
-    local version=1.5.0 venv scratch result=0
+    local version=1.5.0 methodology=1.1.0 venv scratch result=0
     command -v g++ >/dev/null || { skipped "Kernel Tuner's C backend asks for g++, which is not here (Debian, Ubuntu: apt install g++)"; return; }
-    venv=$caches/hone-kernel-tuner/$version-python$(python_version)
-    packages_of "$venv" 'from kernel_tuner import tune_kernel' "kernel_tuner==$version" || return
+    venv=$caches/hone-kernel-tuner/$version-$methodology-python$(python_version)
+    packages_of "$venv" 'import autotuning_methodology; from kernel_tuner import tune_kernel' "kernel_tuner==$version" \
+        "autotuning_methodology==$methodology" || return
     scratch=$(mktemp -d)
     "$venv/bin/python" tests/kernel_tuner/exchange.py build/ci/bin/hone "$scratch" >build/kernel_tuner.log 2>&1 || { cat build/kernel_tuner.log; result=1; }
     tail -n 1 build/kernel_tuner.log

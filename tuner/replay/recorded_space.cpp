@@ -12,6 +12,7 @@
 #include "tuner/replay/formats/gzip.hpp"
 #include "tuner/replay/formats/journal_space.hpp"
 #include "tuner/replay/formats/kernel_tuner.hpp"
+#include "tuner/replay/formats/ktt.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuner/replay/formats/space_file.hpp"
 #include "tuner/replay/formats/t4.hpp"
@@ -28,12 +29,42 @@ struct Format {
     bool (*is)(std::string_view text);
     RecordedSpace (*parse)(std::string_view text, const std::string& file, const std::string& name);
 };
-constexpr std::array formats{Format{is_space_file, parse_space_file}, Format{is_journal, parse_journal_space}, Format{is_t4, parse_t4}};
+constexpr std::array formats{Format{is_space_file, parse_space_file}, Format{is_journal, parse_journal_space}, Format{is_t4, parse_t4},
+                             Format{is_ktt_json, parse_ktt_json},     Format{is_ktt_xml, parse_ktt_xml},       Format{is_ktt_csv, parse_ktt_csv}};
+
+// Python writes NaN, Infinity and -Infinity, which JSON does not have, where a metric has no value:
+// they become words.
+std::string with_special_numbers_as_words(std::string_view text) {
+    std::string result;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quoted && c == '\\') {
+            result += text.substr(i, 2);
+            ++i;
+            continue;
+        }
+        if (c == '"') quoted = !quoted;
+        const auto is = [&](std::string_view word) { return text.substr(i, word.size()) == word; };
+        const std::string_view word = quoted ? "" : is("NaN") ? "NaN" : is("-Infinity") ? "-Infinity" : is("Infinity") ? "Infinity" : "";
+        if (word.empty()) {
+            result += c;
+            continue;
+        }
+        result += fmt::format("\"{}\"", word);
+        i += word.size() - 1;
+    }
+    return result;
+}
+
+bool has_special_numbers(std::string_view text) {
+    return text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
+}
 
 // "pnpoly" of "spaces/pnpoly.json.gz"
 std::string short_name(const std::string& file) {
     std::string name = std::filesystem::path(file).filename().string();
-    for (const char* ending : {".gz", ".json", ".jsonl", ".space"})
+    for (const char* ending : {".gz", ".json", ".jsonl", ".space", ".xml", ".csv"})
         if (name.size() > std::string_view(ending).size() && name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
     return name;
 }
@@ -130,6 +161,8 @@ RecordedSpace read_recorded_space(const std::filesystem::path& file) {
 RecordedSpace parse_recorded_space(std::string_view text, const std::string& file) {
     const std::string name = short_name(file);
     text = without_byte_order_mark(text, file);
+    std::string words;
+    if (text.starts_with('{') && has_special_numbers(text)) text = words = with_special_numbers_as_words(text);
     for (const auto& format : formats)
         if (format.is(text)) return format.parse(text, file, name);
     return parse_kernel_tuner(text, file, name);

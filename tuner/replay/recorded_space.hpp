@@ -118,10 +118,9 @@ class RecordedSpace {
     std::int64_t valid_ = 0;
 };
 
-/// Reads a cache file of Kernel Tuner, T4 results, a journal of hone or its own compact form
-/// (formats/space_file.hpp), gzipped or not, told apart by their contents. Throws Error naming
-/// file,
-/// line and place.
+/// Reads a cache file of Kernel Tuner, T4 results, what KTT saves (formats/ktt.hpp), a journal of
+/// hone or its own compact form (formats/space_file.hpp), gzipped or not, told apart by their
+/// contents. Throws Error naming file, line and place.
 RecordedSpace read_recorded_space(const std::filesystem::path& file);
 /// Reads a text; `file` names it in messages.
 RecordedSpace parse_recorded_space(std::string_view text, const std::string& file);

@@ -163,6 +163,7 @@ TEST_F(TaylorGreen, TimeStepsEndOnTime) {
     EXPECT_EQ(steps.count, 40);
     EXPECT_NEAR(steps.dt, 0.025, 1e-15);
     EXPECT_GT(time_steps(mesh, 1, 2, 1, 0.5).count, 400) << "diffusion is the tighter bound";
+    EXPECT_THROW(time_steps(mesh, 1e30, 2, 0, 0.5), Error) << "more steps than a whole number holds";
 }
 
 using GpuTaylorGreen = TaylorGreen;

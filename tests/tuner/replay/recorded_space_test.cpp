@@ -257,6 +257,72 @@ TEST(RecordedSpace, T4TakesTheUnitOfItsMetadata) {
     EXPECT_THAT(error_of("{" + results("time", R"(, "unit": "W")") + "}"), HasSubstr("has the unit \"W\""));
 }
 
+TEST(RecordedSpace, T4OfAnotherObjectiveIsReplayedByItsTimes) {
+    const auto text = [](const std::string& objective, const std::string& measurements, const std::string& runs) {
+        return fmt::format(R"({{"metadata": {{"timeunit": "milliseconds"}}, "results": [{{"configuration": {{"a": 1}}, "times": {{"runtimes": {}}}, )"
+                           R"("invalidity": "correct", "correctness": 1, "measurements": [{}], "objectives": ["{}"]}}]}})",
+                           runs, measurements, objective);
+    };
+    const std::string rate = R"({"name": "GFLOP/s", "value": 9, "unit": ""})", time = R"({"name": "time", "value": 4, "unit": "ms"})";
+    const RecordedSpace measured = parse_recorded_space(text("GFLOP/s", rate + ", " + time, "[]"), "r");
+    EXPECT_DOUBLE_EQ(measured.cost(0), 4e-3);
+    EXPECT_EQ(measured.title().objective, "GFLOP/s");
+    EXPECT_DOUBLE_EQ(parse_recorded_space(text("GFLOP/s", rate, "[3, 5]"), "r").cost(0), 4e-3) << "the mean of the runs";
+    EXPECT_THAT(error_of(text("GFLOP/s", rate, "[]")), HasSubstr("only times can be replayed"));
+}
+
+// Kernel Tuner puts a failure in the place of the objective, and there is no time then.
+TEST(RecordedSpace, ACacheOfAnotherObjectiveIsReplayedByItsTimes) {
+    std::string text = header;
+    text.replace(text.find("\"time\""), 6, "\"GFLOP/s\"");
+    const std::string failed = R"("32,False,1,b": {"x": 32, "fast": false, "ratio": 1, "way": "b", "GFLOP/s": "RuntimeFailedConfig"})";
+    const RecordedSpace space = parse_recorded_space(text + first + ",\n" + failed + "}}", "some.json");
+    EXPECT_EQ(space.valid(), 1);
+    EXPECT_EQ(space.at(21).outcome.reason, "RuntimeFailedConfig");
+    EXPECT_EQ(space.title().objective, "GFLOP/s");
+    const std::string no_time = R"("32,False,1,b": {"x": 32, "fast": false, "ratio": 1, "way": "b", "GFLOP/s": 7})";
+    EXPECT_THAT(error_of(text + first + "," + no_time + "}}"), HasSubstr("has a GFLOP/s and no time"));
+}
+
+// As Python's json writes what is no number.
+TEST(RecordedSpace, NumbersThatAreNoneAreRead) {
+    for (const char* const word : {"NaN", "Infinity", "-Infinity"}) {
+        const std::string failed = fmt::format(
+            R"("32,False,1,b": {{"x": 32, "fast": false, "ratio": 1, "way": "b", "time": {0}, "times": [{0}, 1], "compile_time": {0}, "GFLOP/s": {0}}})",
+            word);
+        std::string metric = first;
+        metric.insert(metric.find("\"time\""), fmt::format("\"note\": \"a \\\"NaN\", \"rate\": {}, ", word));
+        const RecordedSpace space = parse_recorded_space(header + metric + ",\n" + failed + "}}", "some.json");
+        EXPECT_EQ(space.valid(), 1) << word;
+        EXPECT_EQ(space.at(21).outcome.reason, word);
+        EXPECT_THAT(kernel_tuner_text(space, built_in_families()), HasSubstr("RuntimeFailedConfig")) << "what Kernel Tuner knows";
+        const RecordedSpace t4 = parse_recorded_space(
+            fmt::format(
+                R"({{"metadata": {{"timeunit": "ms"}}, "results": [)"
+                R"({{"configuration": {{"a": 1}}, "times": {{"compilation": {0}, "runtimes": [{0}, 2]}}, "invalidity": "correct", )"
+                R"("measurements": [{{"name": "power", "value": {0}, "unit": "W"}}, {{"name": "time", "value": 2}}], "objectives": ["time"]}},)"
+                R"({{"configuration": {{"a": 2}}, "times": {{}}, "invalidity": "correct", "measurements": [{{"name": "time", "value": {0}}}], )"
+                R"("objectives": ["time"]}}]}})",
+                word),
+            "t4.json");
+        EXPECT_EQ(t4.valid(), 1);
+        EXPECT_EQ(t4.at(0).outcome.samples.size(), 1U);
+        EXPECT_EQ(t4.at(1).outcome.status, Status::launch_failed);
+    }
+}
+
+// The keys that autotuning_methodology 1.1 and Kernel Tuner 1.5 look up. The first of them refuses
+// files that begin with a failure.
+TEST(RecordedSpace, T4HasTheNamesOfTheSchemaAndOfItsReaders) {
+    const std::string failed = R"("16,True,0.5,a": {"x": 16, "fast": true, "ratio": 0.5, "way": "a", "time": "RuntimeFailedConfig"})";
+    const std::string late = t4_text(parse_recorded_space(header + failed + "," + third + "}}", "some.json"));
+    EXPECT_LT(late.find("\"correct\""), late.find("\"runtime\""));
+    const std::string text = t4_text(parse_recorded_space(header + first + "," + second + "}}", "some.json"));
+    EXPECT_THAT(text, HasSubstr(R"("metadata": {"timeunit": "milliseconds"})"));
+    for (const char* const name : {"schema_version", "compilation_time", "compilation", "benchmark", "framework", "search_algorithm", "validation"})
+        EXPECT_THAT(text, HasSubstr(fmt::format("\"{}\": ", name)));
+}
+
 // The facts that were published with the spaces.
 TEST(RecordedSpace, TheCommunitysSpacesHaveTheirPublishedFacts) {
     struct Fact {

@@ -28,10 +28,13 @@ constexpr double longest_time = 1e12;    // thirty years
 constexpr std::size_t longest_kernel_tuner_text = 1 << 16;
 constexpr const char* format = "a cache file of Kernel Tuner has device_name, kernel_name, tune_params_keys, tune_params and cache";
 
-constexpr std::array<std::pair<const char*, Status>, 3> failures{{
+constexpr std::array<std::pair<const char*, Status>, 6> failures{{
     {"CompilationFailedConfig", Status::compile_failed},
     {"RuntimeFailedConfig", Status::launch_failed},
     {"InvalidConfig", Status::launch_failed},
+    {"NaN", Status::launch_failed},  // the reader puts these in quotation marks
+    {"Infinity", Status::launch_failed},
+    {"-Infinity", Status::launch_failed},
 }};
 
 // The parts of a file, as they were found.
@@ -132,20 +135,21 @@ Parts read_parts(std::string_view text, const std::string& file) {
     return parts;
 }
 
+bool is_number(const JsonPlace& place) {
+    return place.node().kind == JsonNode::Kind::integer || place.node().kind == JsonNode::Kind::real;
+}
+
 double milliseconds(const JsonPlace& place, const char* name) {
     const auto found = place.find(name);
-    return found && !found->is_null() ? found->number(0, longest_time) / milli : 0;
+    return found && is_number(*found) ? found->number(0, longest_time) / milli : 0;
 }
 
 std::vector<double> read_times(const JsonPlace& entry) {
     std::vector<double> samples;
     if (const auto times = entry.find("times"))
-        for (std::size_t i = 0; i < times->elements(); ++i) samples.push_back((*times)[i].number(0, longest_time) / milli);
+        for (std::size_t i = 0; i < times->elements(); ++i)
+            if (is_number((*times)[i])) samples.push_back((*times)[i].number(0, longest_time) / milli);
     return samples;
-}
-
-bool is_number(const JsonPlace& place) {
-    return place.node().kind == JsonNode::Kind::integer || place.node().kind == JsonNode::Kind::real;
 }
 
 Outcome invalid(const JsonPlace& error) {
@@ -157,11 +161,21 @@ Outcome invalid(const JsonPlace& error) {
                "an invalid configuration has CompilationFailedConfig, RuntimeFailedConfig or InvalidConfig as its time or its __error__");
 }
 
-Outcome read_outcome_of(const JsonPlace& entry) {
+// What an entry came to: its time. Where the objective is another one, a failure stands in its
+// place, and there is no time then.
+JsonPlace result_of(const JsonPlace& entry, const std::string& objective) {
+    if (const auto time = entry.find("time")) return *time;
+    const auto other = entry.find(objective);
+    if (other && !is_number(*other)) return *other;
+    if (other) entry.fail("has a " + objective + " and no time", "only times can be replayed");
+    return entry["time"];
+}
+
+Outcome read_outcome_of(const JsonPlace& entry, const std::string& objective) {
     Outcome outcome;
     if (const auto error = entry.find("__error__"); error && !error->is_null()) {
         outcome = invalid(*error);
-    } else if (const JsonPlace time = entry["time"]; is_number(time) && time.node().real < old_failure) {
+    } else if (const JsonPlace time = result_of(entry, objective); is_number(time) && time.node().real < old_failure) {
         outcome = measurement(time.number(shortest_time, longest_time) / milli, read_times(entry));
     } else {
         outcome = invalid(time);
@@ -243,11 +257,12 @@ RecordedColumns read_cache(const Parts& parts, const std::vector<RecordedParamet
     RecordedColumns columns;
     const RecordedIndex index(parameters);
     const Keys keys(parameters);
+    const std::string objective = parts.title.objective.substr(0, parts.title.objective.find(", "));
     JsonSlices entries(parts.cache, file, '{', parts.cache_line);
     while (entries.next()) {
         const JsonNode node = parse_json(entries.text(), file, entries.line());
         const JsonPlace entry(node, file, "cache[" + json_string(entries.name()) + "]");
-        const Outcome outcome = read_outcome_of(entry);
+        const Outcome outcome = read_outcome_of(entry, objective);
         const double cost = outcome.measured() ? entry["time"].number(shortest_time, longest_time) / milli : infinity;
         columns.add(index.of(read_values(entry, entries.name(), parameters, keys), entry.where()), cost, outcome);
     }
@@ -266,7 +281,7 @@ std::string time_json(const RecordedConfiguration& configuration) {
 
 std::string failure_word(const Outcome& outcome) {
     for (const auto& [word, status] : failures)
-        if (outcome.reason == word) return word;
+        if (outcome.reason == word && outcome.reason.ends_with("Config")) return word;
     return outcome.status == Status::compile_failed ? "CompilationFailedConfig" : "RuntimeFailedConfig";
 }
 

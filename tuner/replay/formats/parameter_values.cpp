@@ -15,6 +15,24 @@
 namespace hone::inline v0_1 {
 namespace {
 
+// How many of a unit make a second, by the unit's name in small letters.
+constexpr std::array<std::pair<std::string_view, double>, 16> units{{{"s", 1},
+                                                                     {"sec", 1},
+                                                                     {"second", 1},
+                                                                     {"seconds", 1},
+                                                                     {"ms", 1e3},
+                                                                     {"millisecond", 1e3},
+                                                                     {"milliseconds", 1e3},
+                                                                     {"milisecond", 1e3},
+                                                                     {"miliseconds", 1e3},
+                                                                     {"us", 1e6},
+                                                                     {"\xc2\xb5s", 1e6},
+                                                                     {"microsecond", 1e6},
+                                                                     {"microseconds", 1e6},
+                                                                     {"ns", 1e9},
+                                                                     {"nanosecond", 1e9},
+                                                                     {"nanoseconds", 1e9}}};
+
 constexpr std::int64_t largest_product = std::int64_t{1} << 62;
 
 bool is_word(const std::string& written) {
@@ -191,6 +209,13 @@ std::string milliseconds_json(double seconds) {
     for (const double candidate : {product, std::nextafter(product, 0.0), std::nextafter(product, std::numeric_limits<double>::max())})
         if (candidate / 1e3 == seconds) return json_number(candidate);
     return json_number(product);
+}
+
+std::optional<double> units_per_second(std::string unit) {
+    std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const auto& [name, count] : units)
+        if (unit == name) return count;
+    return std::nullopt;
 }
 
 }  // namespace hone::inline v0_1

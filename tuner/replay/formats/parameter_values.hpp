@@ -97,6 +97,10 @@ Outcome measurement(double seconds, std::vector<double> samples);
 /// same seconds, anything else to the last digit but one.
 std::string milliseconds_json(double seconds);
 
+/// How many of a unit of time make a second, by its name (ms, Milliseconds); nothing for another
+/// name.
+std::optional<double> units_per_second(std::string unit);
+
 /// Most values of one tunable: strategies keep places as 16-bit numbers.
 inline constexpr std::size_t most_values_of_a_tunable = 65'000;
 

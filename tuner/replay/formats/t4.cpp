@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -22,24 +21,6 @@ constexpr double longest_time = 1e9;     // thirty years
 constexpr double rounding = 1e-3;        // of a mean beside the runs that it is of
 constexpr std::size_t longest_t4_text = 1 << 16;
 
-// How many of a unit make a second, by the unit's name in small letters.
-constexpr std::array<std::pair<std::string_view, double>, 16> units{{{"s", 1},
-                                                                     {"sec", 1},
-                                                                     {"second", 1},
-                                                                     {"seconds", 1},
-                                                                     {"ms", 1e3},
-                                                                     {"millisecond", 1e3},
-                                                                     {"milliseconds", 1e3},
-                                                                     {"milisecond", 1e3},
-                                                                     {"miliseconds", 1e3},
-                                                                     {"us", 1e6},
-                                                                     {"\xc2\xb5s", 1e6},
-                                                                     {"microsecond", 1e6},
-                                                                     {"microseconds", 1e6},
-                                                                     {"ns", 1e9},
-                                                                     {"nanosecond", 1e9},
-                                                                     {"nanoseconds", 1e9}}};
-
 struct Invalidity {
     const char* word;
     Status status;
@@ -55,17 +36,15 @@ constexpr std::array<Invalidity, 6> invalidities{{{"correct", Status::measured},
 // "constraints".
 constexpr const char* rule_broken = "InvalidConfig";
 
-std::optional<double> per_second(std::string unit) {
-    std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    for (const auto& [name, count] : units)
-        if (unit == name) return count;
-    return std::nullopt;
-}
-
 struct Cost {
     double seconds = 0;
     double unit = 1;  ///< how many make a second
 };
+
+// What Python writes where it has no number; the reader has put them in quotation marks.
+bool is_no_number(const JsonPlace& place) {
+    return place.is_null() || place.node().kind == JsonNode::Kind::string;
+}
 
 // A measurement's own unit; where it names none, that of the file's metadata, which is of times.
 std::string unit_of(const JsonPlace& measurement, const std::string& time_unit) {
@@ -78,25 +57,49 @@ std::string unit_of(const JsonPlace& measurement, const std::string& time_unit) 
 
 Cost cost_of(const JsonPlace& measurement, const std::string& time_unit) {
     const std::string unit = unit_of(measurement, time_unit);
-    const auto count = per_second(unit);
+    const auto count = units_per_second(unit);
     if (!count)
         measurement.fail(unit.empty() ? "has no unit, nor is it a time with the file's metadata.timeunit" : "has the unit " + json_string(unit),
                          "only times can be replayed: nanoseconds, microseconds, milliseconds, seconds");
     return {measurement["value"].number(shortest_time * *count, longest_time * *count) / *count, *count};
 }
 
-// The objective's measurement; where no objective is named, the first that is a time.
-Cost read_cost(const JsonPlace& result, const std::string& time_unit) {
+std::string objective_of(const JsonPlace& result) {
+    const auto objectives = result.find("objectives");
+    return objectives && objectives->elements() > 0 ? (*objectives)[0].string(longest_t4_text) : "";
+}
+
+// The mean of the single runs, where these have a unit.
+std::optional<Cost> mean_of_runs(const JsonPlace& result, const std::string& time_unit) {
+    const auto unit = units_per_second(time_unit);
+    const auto runs = result["times"].find("runtimes");
+    if (!unit || !runs || runs->is_null()) return std::nullopt;
+    double sum = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < runs->elements(); ++i)
+        if (!is_no_number((*runs)[i])) sum += (*runs)[i].number(0, longest_time * *unit), ++count;
+    if (!(sum > 0)) return std::nullopt;
+    return Cost{sum / static_cast<double>(count) / *unit, *unit};
+}
+
+// The objective's measurement if it is a time, else the first that is one, else the mean of the
+// runs. Nothing where what is wanted is no number.
+std::optional<Cost> read_cost(const JsonPlace& result, const std::string& time_unit) {
     const JsonPlace measurements = result["measurements"];
-    std::string wanted;
-    if (const auto objectives = result.find("objectives"); objectives && objectives->elements() > 0)
-        wanted = (*objectives)[0].string(longest_t4_text);
+    const std::string wanted = objective_of(result);
+    std::optional<JsonPlace> found, a_time;
     for (std::size_t i = 0; i < measurements.elements(); ++i) {
         const JsonPlace measurement = measurements[i];
-        const bool is_wanted =
-            wanted.empty() ? per_second(unit_of(measurement, time_unit)).has_value() : measurement["name"].string(longest_t4_text) == wanted;
-        if (is_wanted) return cost_of(measurement, time_unit);
+        const auto name = measurement.find("name");
+        if (!found && !wanted.empty() && name && name->string(longest_t4_text) == wanted) found.emplace(measurement);
+        if (!a_time && units_per_second(unit_of(measurement, time_unit))) a_time.emplace(measurement);
     }
+    const bool found_time = found && units_per_second(unit_of(*found, time_unit));
+    if (found && is_no_number((*found)["value"])) return std::nullopt;
+    if (found_time) return cost_of(*found, time_unit);
+    if (a_time && wanted != "time") return is_no_number((*a_time)["value"]) ? std::nullopt : std::optional(cost_of(*a_time, time_unit));
+    if (auto mean = mean_of_runs(result, time_unit); mean && wanted != "time") return mean;
+    if (found) return cost_of(*found, time_unit);
     measurements.fail(wanted.empty() ? "has no time" : "has no " + wanted + ", the objective", "a correct configuration has a measured time");
 }
 
@@ -106,7 +109,8 @@ std::vector<double> read_runs(const JsonPlace& times, const Cost& cost) {
     std::vector<double> runs;
     const auto place = times.find("runtimes");
     if (!place || place->is_null()) return runs;
-    for (std::size_t i = 0; i < place->elements(); ++i) runs.push_back((*place)[i].number(0, longest_time * cost.unit) / cost.unit);
+    for (std::size_t i = 0; i < place->elements(); ++i)
+        if (!is_no_number((*place)[i])) runs.push_back((*place)[i].number(0, longest_time * cost.unit) / cost.unit);
     if (runs.empty()) return runs;
     const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
     if (cost.seconds < *least * (1 - rounding) || cost.seconds > *most * (1 + rounding)) runs.clear();
@@ -115,7 +119,7 @@ std::vector<double> read_runs(const JsonPlace& times, const Cost& cost) {
 
 double read_seconds(const JsonPlace& times, std::initializer_list<const char*> names, double unit) {
     for (const char* name : names)
-        if (const auto found = times.find(name); found && !found->is_null()) return found->number(0, longest_time * unit) / unit;
+        if (const auto found = times.find(name); found && !is_no_number(*found)) return found->number(0, longest_time * unit) / unit;
     return 0;
 }
 
@@ -130,7 +134,12 @@ RecordedConfiguration read_outcome_of(const JsonPlace& result, const std::string
         configuration.outcome = failure(known->status, word == "constraints" ? rule_broken : word);
         return configuration;
     }
-    const Cost cost = read_cost(result, time_unit);
+    const std::optional<Cost> read = read_cost(result, time_unit);
+    if (!read) {
+        configuration.outcome = failure(Status::launch_failed, "its measurement is no number");
+        return configuration;
+    }
+    const Cost& cost = *read;
     const JsonPlace times = result["times"];
     configuration.cost = cost.seconds;
     configuration.outcome = measurement(cost.seconds, read_runs(times, cost));
@@ -190,10 +199,13 @@ std::string result_text(const RecordedSpace& recorded, const RecordedConfigurati
         for (const double sample : outcome.samples) runs += (runs.empty() ? "" : ", ") + milliseconds_json(sample);
         measurements = fmt::format(R"({{"name": "time", "value": {}, "unit": "milliseconds"}})", milliseconds_json(configuration.cost));
     }
-    return fmt::format(R"({{"configuration": {{{}}}, "times": {{"compilation_time": {}, "runtimes": [{}], "framework": 0, "search_algorithm": 0, )"
-                       R"("validation": {}}}, "invalidity": "{}", "correctness": {}, "measurements": [{}], "objectives": ["time"]}})",
-                       values, milliseconds_json(outcome.compile_seconds), runs, milliseconds_json(outcome.verify_seconds), invalidity_of(outcome),
-                       outcome.measured() ? 1 : 0, measurements);
+    // The schema says compilation_time, Kernel Tuner and the methodology package compilation.
+    const std::string compilation = milliseconds_json(outcome.compile_seconds);
+    return fmt::format(
+        R"({{"configuration": {{{}}}, "times": {{"compilation_time": {}, "compilation": {}, "benchmark": {}, "runtimes": [{}], )"
+        R"("framework": 0, "search_algorithm": 0, "validation": {}}}, "invalidity": "{}", "correctness": {}, "measurements": [{}], "objectives": ["time"]}})",
+        values, compilation, compilation, milliseconds_json(outcome.measure_seconds), runs, milliseconds_json(outcome.verify_seconds),
+        invalidity_of(outcome), outcome.measured() ? 1 : 0, measurements);
 }
 
 }  // namespace
@@ -212,6 +224,7 @@ bool is_t4(std::string_view text) {
 RecordedSpace parse_t4(std::string_view text, const std::string& file, const std::string& name) {
     const Parts parts = read_parts(text, file);
     std::optional<RecordedRows> rows;
+    std::string objective;
     JsonSlices elements(parts.results, file, '[', parts.line);
     for (std::size_t i = 0; elements.next(); ++i) {
         const JsonNode node = parse_json(elements.text(), file, elements.line());
@@ -221,6 +234,7 @@ RecordedSpace parse_t4(std::string_view text, const std::string& file, const std
             std::vector<std::string> names;
             for (const auto& member : values.members()) names.push_back(member.name);
             rows.emplace(std::move(names));
+            objective = objective_of(result);
         }
         if (values.members().size() != rows->names().size())
             values.fail("has other parameters than the first one", "every configuration has the same");
@@ -233,13 +247,17 @@ RecordedSpace parse_t4(std::string_view text, const std::string& file, const std
     std::vector<RecordedParameter> parameters = rows->parameters();
     check_product(parameters, file);
     RecordedColumns configurations = (*std::move(rows)).columns(parameters);
-    return {{.name = name, .kernel = name, .objective = "time"}, std::move(parameters), std::move(configurations)};
+    return {{.name = name, .kernel = name, .objective = objective.empty() ? "time" : objective}, std::move(parameters), std::move(configurations)};
 }
 
 std::string t4_text(const RecordedSpace& recorded) {
-    std::string text = "{\"schema_version\": \"1.0.0\",\n\"results\": [";
-    for (const std::int64_t index : recorded.members())
-        text += fmt::format("{}\n{}", index == recorded.members().front() ? "" : ",", result_text(recorded, recorded.at(index)));
+    std::string text = "{\"schema_version\": \"1.0.0\",\n\"metadata\": {\"timeunit\": \"milliseconds\"},\n\"results\": [";
+    // The methodology package takes no file that begins with an invalid configuration.
+    std::vector<std::int64_t> order = recorded.members();
+    const auto valid = std::find_if(order.begin(), order.end(), [&](std::int64_t index) { return std::isfinite(recorded.cost(index)); });
+    std::rotate(order.begin(), valid, valid + 1);
+    for (const std::int64_t index : order)
+        text += fmt::format("{}\n{}", index == order.front() ? "" : ",", result_text(recorded, recorded.at(index)));
     return text + "\n]}\n";
 }
 
