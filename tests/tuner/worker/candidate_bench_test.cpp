@@ -279,11 +279,11 @@ TEST_F(CandidateBenchTest, FewSamplesAreQueuedBeforeTheFirstIsWaitedFor) {
     };
     family.kernel = [](const Problem& of, const Config&, const Limits&) {  // that changes nothing, which is right
         KernelSource source;
-        source.text = "whatever";
+        source.text = "extern \"C\" __global__ void nothing(const float* x, int first, int last) {}";
         source.target = Target::cuda;
         source.arrays = {{"x", Access::in, of.integer("n"), "[n]", ""}};
         source.entries = {"nothing"};
-        source.step.emplace_back();
+        source.step.emplace_back().entry = "nothing";
         return source;
     };
     CandidateBench bench(*gpu, family, problem, seed);
