@@ -11,6 +11,7 @@
 
 #include "generator/error.hpp"
 #include "generator/random_words.hpp"
+#include "runtime/code_digest.hpp"
 #include "runtime/library.hpp"
 #include "runtime/uploader.hpp"
 #include "tuner/worker/memory_need.hpp"
@@ -290,6 +291,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         const CompileOutcome compiled = backend_.compiler().compile(source);
         if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
         if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
+        outcome.code = code_digest(source, compiled.code.binary);
 
         auto begin = Clock::now();
         const bool on_small = (incumbent > 0 || verified_.count(config.key()) != 0) && same_on_small(config, source.text);
