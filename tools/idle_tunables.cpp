@@ -29,8 +29,8 @@ class Comparison {
         for (const std::int64_t index : drawn_members(space_, {}, most_members - 1, 1)) members_.push_back(space_.at(index));
     }
 
-    // Two members that differ in this tunable alone and are one kernel, if all pairs that were found
-    // are; with the number of pairs.
+    // Two members that differ in this tunable alone and are one kernel, if all pairs that were
+    // found are; with the number of pairs.
     struct Pair {
         Config one, other;
         int pairs = 0;

@@ -139,12 +139,23 @@ class Translator {
         return size ? std::min(size->elements(), axes.size()) : 0;
     }
 
+    // A kernel that is given no size has it in its source, and runs at that alone.
+    bool is_given_sizes() const {
+        const JsonPlace list = kernel_["Arguments"];
+        for (std::size_t i = 0; i < list.elements(); ++i)
+            if (list[i]["MemoryType"].string(longest) == "Scalar" && text_of(list[i]["FillValue"]).find("ProblemSize") != std::string::npos)
+                return true;
+        return false;
+    }
+
     std::string parameters() const {
         std::string text = fmt::format("{{\"name\": \"precision\", \"words\": [\"{0}\"], \"default\": \"{0}\"}}", doubles_ ? "f64" : "f32");
         for (std::size_t i = 0; i < dimensions(); ++i) {
             const JsonPlace size = kernel_["ProblemSize"][i];
-            text += fmt::format(", {{\"name\": \"problem_size_{}\", \"from\": 1, \"to\": {}, \"default\": {}, \"help\": \"ProblemSize[{}]\"}}",
-                                axes.at(i), largest_int, size.integer(1, largest_int), i);
+            const std::int64_t usual = size.integer(1, largest_int);
+            const bool any = is_given_sizes();
+            text += fmt::format(", {{\"name\": \"problem_size_{}\", \"from\": {}, \"to\": {}, \"default\": {}, \"help\": \"ProblemSize[{}]\"}}",
+                                axes.at(i), any ? 1 : usual, any ? largest_int : usual, usual, i);
         }
         return text;
     }

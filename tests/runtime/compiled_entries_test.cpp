@@ -1,5 +1,5 @@
-// All kinds of text that hone hands to NVRTC, compiled where it is installed: does the code have the
-// kernels that the launch plan names?
+// All kinds of text that hone hands to NVRTC, compiled where it is installed: does the code have
+// the kernels that the launch plan names?
 #include "runtime/compiled_entries.hpp"
 
 #include <fmt/format.h>
@@ -78,9 +78,9 @@ TEST_F(NvrtcEntries, OfTheExampleFoldersAreThoseOfTheirPlans) {
     EXPECT_GE(templates, 1);
 }
 
-// A wrapped kernel with all that may stand in one: several launches with constants, scratch, numbers
-// of all types, constant memory, attributes of kernels, functions of its own, a range; plain, and as
-// a template.
+// A wrapped kernel with all that may stand in one: several launches with constants, scratch,
+// numbers of all types, constant memory, attributes of kernels, functions of its own, a range;
+// plain, and as a template.
 constexpr const char* wrapped_family = R"({
   "name": "rich", "summary": "of a test", "wrapped": true, "example": "n=1000",
   "parameters": [{"name": "precision", "words": ["f32", "f64"], "default": "f64"}, {"name": "n", "from": 1, "to": 1000000}],

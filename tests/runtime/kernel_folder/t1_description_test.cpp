@@ -112,6 +112,13 @@ TEST(T1Description, SaysWhatHoneCannotDo) {
         EXPECT_THAT(Folder(saxpy(), piece, other).error(), HasSubstr(says)) << other;
 }
 
+// Else `hone check` would run it at another one, and it would read and write behind its arrays.
+TEST(T1Description, AKernelThatIsGivenNoSizeRunsAtItsOwnAlone) {
+    const Family family = Folder(saxpy(), R"("FillValue": "ProblemSize[0]")", R"("FillValue": 1000000)").kernel().family();
+    EXPECT_NO_THROW(Families({family}).parse_problem("saxpy problem_size_x=1000000"));
+    EXPECT_THROW(Families({family}).parse_problem("saxpy problem_size_x=1003"), Error);
+}
+
 TEST(T1Description, ADefaultMayBeAListOfOne) {
     const KernelFolder kernel = Folder(saxpy(), R"("Default": 128)", R"("Default": [256])").kernel();
     const Problem problem = Families({kernel.family()}).parse_problem("saxpy");
