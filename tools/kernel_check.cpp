@@ -90,7 +90,7 @@ void examine_side(const Description& description, const std::optional<Side>& sid
     const std::set<std::string> source = words_in(side->text);
     const std::set<std::string> launches = launch_words(*side);
     for (const Tunable& tunable : side->tunables)
-        if (!uses(source, tunable.name) && !launches.contains(tunable.name))
+        if (tunable.values.size() > 1 && !uses(source, tunable.name) && !launches.contains(tunable.name))
             findings.push_back(mistake(fmt::format("{}: neither {} nor a launch uses the tunable {}, so all its values are the same kernel", target,
                                                    side->file, tunable.name)));
     for (const auto& parameter : description.parameters)

@@ -1,6 +1,7 @@
 #include "tools/tuning_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -75,6 +76,15 @@ std::string budget_remark(const TuningResult& result) {
         duration(profile.setup), duration(profile.total), duration(profile.reference), duration(profile.ceilings));
 }
 
+std::string repeated_remark(const TuningProgress& run) {
+    constexpr int worth_telling = 4;
+    if (run.repeated == 0 || run.repeated * worth_telling < run.evaluations) return "";
+    return fmt::format(
+        "{} of {} candidates have the code and launches of another one: {} made no difference to them; 'hone check' of a kernel folder "
+        "tells where it never does",
+        run.repeated, run.evaluations, fmt::join(run.idle, ", "));
+}
+
 std::string profile_table(const TunedProblem& tuned) {
     const TuningProfile& profile = tuned.result.profile;
     if (profile.total == 0) return "";
@@ -135,7 +145,9 @@ Json json_of(const TunedProblem& tuned) {
                           {"compile_seconds", run.compile_seconds},
                           {"verify_seconds", run.verify_seconds},
                           {"measure_seconds", run.measure_seconds},
-                          {"measuring_share", run.measuring_share()}};
+                          {"measuring_share", run.measuring_share()},
+                          {"repeated", run.repeated},
+                          {"without_effect", run.idle}};
     if (run.outlook) document["search"]["expected_gain"] = run.outlook->gain;
     if (const auto& prior = tuned.result.prior) {
         document["prior"] = {{"members", prior->members}, {"evaluations_to_reach_the_best", prior->reached}};

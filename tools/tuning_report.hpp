@@ -29,6 +29,10 @@ bool succeeded(const std::vector<TunedProblem>& problems, int evaluations);
 /// empty: it searched for longer, or to the space's end.
 std::string budget_remark(const TuningResult& result);
 
+/// That a quarter of a run's candidates or more execute what others do, with the tunables that made
+/// no difference; empty: fewer do.
+std::string repeated_remark(const TuningProgress& run);
+
 /// Where the time went: a row of seconds and share for each kind of work.
 std::string profile_table(const TunedProblem& tuned);
 /// {"total_seconds", "first_candidate_seconds" from the program's start, "setup_seconds", ...}.

@@ -247,7 +247,8 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
     }
     printer_.clear();
     console_.message("  {}\n", outcome_line(tuned.result));
-    if (const std::string remark = budget_remark(tuned.result); !remark.empty()) console_.message("  {}\n", remark);
+    for (const std::string& remark : {budget_remark(tuned.result), repeated_remark(tuned.result.progress)})
+        if (!remark.empty()) console_.message("  {}\n", remark);
     if (tuned.result.record && !tuned.result.record->disturbed.empty())
         console_.message("  disturbed: {}; tune it again on an idle machine\n", tuned.result.record->disturbed);
     else if (!tuned.result.busy.empty())

@@ -138,7 +138,10 @@ class Run {
     }
 
     void count(const Candidate& candidate, const Outcome& outcome) {
-        if (!candidate.finalist && !candidate.again) ++progress_.counts[outcome.status];
+        if (!candidate.finalist && !candidate.again) {
+            ++progress_.counts[outcome.status];
+            note_code(candidate.config, outcome);
+        }
         progress_.compile_seconds += outcome.compile_seconds;
         progress_.verify_seconds += outcome.verify_seconds;
         progress_.measure_seconds += outcome.measure_seconds;
@@ -146,6 +149,16 @@ class Run {
         if (!tuner_.finals()) progress_.outlook = tuner_.outlook(rule_.part() > 0 ? rule_.part() : usual_part);
         if (!candidate.finalist) rule_.note(progress_.outlook);
         history_.push_back({JournalEntry::Kind::evaluation, 0, candidate.index, candidate.finalist, "", outcome, candidate.again});
+    }
+
+    void note_code(const Config& config, const Outcome& outcome) {
+        if (!outcome.code) return;
+        const auto [first, added] = codes_.try_emplace(*outcome.code, config);
+        if (added) return;
+        ++progress_.repeated;
+        for (const Assignment& assignment : config.assignments())
+            if (const Value* const other = first->second.find(assignment.name); other == nullptr || *other != assignment.value)
+                progress_.idle.insert(assignment.name);
     }
 
     void update() {
@@ -440,8 +453,9 @@ class Run {
     Tuner tuner_;
     Journal journal_;
     TuningProgress progress_;
-    std::vector<JournalEntry> history_;  ///< evaluations, replayed ones included
-    std::deque<Asked> asked_;            ///< and not reported, in the order of the tuner
+    std::vector<JournalEntry> history_;    ///< evaluations, replayed ones included
+    std::map<std::string, Config> codes_;  ///< the first candidate that executes each
+    std::deque<Asked> asked_;              ///< and not reported, in the order of the tuner
     std::optional<LoadReading> before_finals_;
     Ceilings ceilings_;
     TuningProfile profile_;  ///< as far as the run itself knows

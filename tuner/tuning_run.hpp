@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct TuningProgress {
     bool finals = false;
     bool compared = false;         ///< see Tuner
     std::map<Status, int> counts;  ///< candidates by what became of them
+    int repeated = 0;              ///< candidates that execute what another one did before
+    std::set<std::string> idle;    ///< tunables in which these differ from it
     double elapsed = 0;            ///< seconds
     double compile_seconds = 0;    ///< of the compilers, summed over processes
     double verify_seconds = 0;

@@ -16,7 +16,8 @@ const char* remedy_for(Result result) {
             return "use a smaller problem, or free memory on the device";
         case error_illegal_address:
         case error_launch_failed:
-            return "the context is lost: start the process again, and find the access with compute-sanitizer";
+            return "the context is lost: start the process again, and find the access with compute-sanitizer; a kernel may read behind an array's "
+                   "end, so that the array has to be longer";
         case error_launch_timeout:
             return "the context is lost: start the process again with a smaller problem, on a device without a display";
         case error_launch_out_of_resources:

@@ -8,6 +8,7 @@
 
 #include "generator/error.hpp"
 #include "generator/random_words.hpp"
+#include "runtime/kernel_folder/folder_file.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 #include "tuning_db/file_store.hpp"
 
@@ -63,7 +64,7 @@ std::vector<HostArray> filled_arrays(const Description& description, const std::
         if (argument.fill.kind == Fill::Kind::none || bytes_of(specs[i], problem.precision()) < array.bytes()) array.poison(type);
         if (argument.fill.kind == Fill::Kind::none) continue;
         if (argument.fill.kind == Fill::Kind::file)
-            read_values(array, specs[i], folder / argument.fill.file, problem);
+            read_values(array, specs[i], folder_file(folder, argument.fill.file), problem);
         else if (type == ValueType::i32)
             fill_integers(array, count, argument.fill, values, own_seed);
         else if (type == ValueType::f32)
@@ -85,7 +86,7 @@ Workload workload(const Description& description, const std::filesystem::path& f
         const Argument& argument = description.arguments[i];
         HostArray& expected = workload.expected[i];
         if (argument.access != Access::in) expected = workload.arrays[i].copy();
-        if (!argument.expected.empty()) read_values(expected, specs[i], folder / argument.expected, problem);
+        if (!argument.expected.empty()) read_values(expected, specs[i], folder_file(folder, argument.expected), problem);
         pointers.push_back(argument.access == Access::in ? workload.arrays[i].data() : expected.data());
     }
     if (description.reference.kind != ReferenceSource::Kind::stored) reference.step(problem, pointers, 0, range_length(description, problem));

@@ -115,7 +115,8 @@ class Reader {
 
     std::string text_of(const JsonPlace& place, const std::string& name) const {
         try {
-            return read_(name);
+            const std::string text = read_(name);
+            return std::string(without_byte_order_mark(text, name));
         } catch (const Error& error) {
             place.fail(error.what(), "add the file, or name another");
         }
@@ -196,7 +197,7 @@ class Reader {
             read_passed(place);
             return;
         }
-        place.only({"name", "help", "access", "type", "extents", "fill", "expected"});
+        place.only({"name", "help", "access", "type", "memory", "extents", "fill", "expected"});
         if (result_.wrapped) result_.passed.push_back({static_cast<int>(result_.arguments.size()), "", "", {}});
         Argument argument;
         argument.name = own_name(place["name"]);
@@ -204,6 +205,11 @@ class Reader {
         const std::string access = chosen(place["access"], {"in", "out", "inout"});
         argument.access = access == "in" ? Access::in : access == "out" ? Access::out : Access::inout;
         if (const auto type = place.find("type")) argument.type = type_called(chosen(*type, {"real", "int", "float", "double"}));
+        if (const auto memory = place.find("memory")) {
+            argument.in_constant_memory = chosen(*memory, {"global", "constant"}) == "constant";
+            if (argument.in_constant_memory && (!result_.wrapped || argument.access != Access::in))
+                memory->fail("is constant", R"(only arrays that are read, of a kernel that is "wrapped", may be)");
+        }
         const auto extents = place.find("extents");
         if (!extents || extents->elements() == 0)
             place.fail(fmt::format("says nothing of how long {} is", argument.name), R"(add "extents": ["rows", "columns"], the slowest first)");

@@ -34,6 +34,9 @@ struct Argument {
     Access access = Access::in;
     std::optional<ValueType> type;    ///< type of the values; else the problem's precision
     std::vector<Expression> extents;  ///< slowest first
+    /// A CUDA source may also read it from an array of its own of this name, which it declares with
+    /// `__constant__`: that is filled before each step.
+    bool in_constant_memory = false;
     Fill fill;
     std::string expected;  ///< file in the folder with the values after a step; or empty
 

@@ -9,6 +9,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/kernel_folder/data.hpp"
 #include "runtime/kernel_folder/description.hpp"
+#include "runtime/kernel_folder/folder_file.hpp"
 #include "runtime/kernel_folder/reference.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 #include "runtime/sha256.hpp"
@@ -71,10 +72,10 @@ KernelFolder::KernelFolder(const fs::path& folder) {
     if (error || !is_kernel_folder(path_))
         throw Error("kernel folder " + folder.string(), fmt::format("there is no {}", (folder / description_name).string()),
                     "'hone new NAME' writes a folder to start from");
-    const std::string text = read_file(path_ / description_name, longest_file);
+    const std::string text = read_file(folder_file(path_, description_name), longest_file);
     std::string read = text;
     const auto read_source = [&](const std::string& name) {
-        std::string contents = read_file(path_ / name, longest_file);
+        std::string contents = read_file(folder_file(path_, name), longest_file);
         read += fmt::format("\n{} {}\n{}", name, contents.size(), contents);
         return contents;
     };

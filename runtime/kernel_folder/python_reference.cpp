@@ -7,6 +7,7 @@
 #include <string>
 
 #include "generator/error.hpp"
+#include "runtime/kernel_folder/folder_file.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 #include "runtime/process.hpp"
 #include "runtime/run_folder.hpp"
@@ -92,7 +93,7 @@ std::string last_lines(const std::string& output) {
 
 void python_step(const Description& description, const fs::path& folder, const Problem& problem, std::span<void* const> arrays, std::int64_t first,
                  std::int64_t last) {
-    const fs::path file = folder / description.reference.file;
+    const fs::path file = folder_file(folder, description.reference.file);
     const std::string where = fmt::format("reference of {} ({})", description.name, file.string());
     const std::string interpreter = python();
     const RunFolder place;

@@ -10,6 +10,7 @@
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/disk_cache.hpp"
+#include "runtime/kernel_folder/folder_file.hpp"
 #include "runtime/kernel_folder/python_reference.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 
@@ -29,7 +30,7 @@ struct Reference::State {
 
     void find_function() {
         if (description->reference.kind != ReferenceSource::Kind::library || function != nullptr) return;
-        void* const library = dlopen((folder / description->reference.file).c_str(), RTLD_NOW | RTLD_LOCAL);
+        void* const library = dlopen(folder_file(folder, description->reference.file).c_str(), RTLD_NOW | RTLD_LOCAL);
         const auto reason = [] {
             const char* told = dlerror();
             return std::string(told == nullptr ? "the loader gives no reason" : told);

@@ -11,6 +11,7 @@
 #include "generator/error.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/render.hpp"
+#include "runtime/kernel_folder/constant_arrays.hpp"
 
 namespace hone::inline v0_1::kernel_folder {
 namespace {
@@ -229,6 +230,22 @@ constexpr std::string_view kernels_are_functions =
     "#undef __maxnreg__\n#define __maxnreg__(...)\n"
     "#undef __grid_constant__\n#define __grid_constant__\n";
 
+// Behind the text: a macro by which it gives a value of its own to a constant is an error, as what
+// is tuned would have no effect. What follows may have such names.
+std::string unchanged(const std::vector<Constant>& constants) {
+    std::string text;
+    for (const Constant& constant : constants) {
+        text += fmt::format("#ifdef {}\n", constant.name);
+        if (constant.word.empty())
+            text += fmt::format(
+                "static_assert(({0}) == {1}, \"the source defines {0} itself, and not as {1}: remove that, or put it between #ifndef {0} and "
+                "#endif\");\n",
+                constant.name, constant.value);
+        text += fmt::format("#undef {}\n#endif\n", constant.name);
+    }
+    return text;
+}
+
 // The folder's text with what it is told. Lines of a plain file keep their numbers in the
 // compiler's messages.
 std::string told_text(const std::string& shown, const std::string& text, bool is_template, const std::vector<Constant>& constants,
@@ -237,8 +254,7 @@ std::string told_text(const std::string& shown, const std::string& text, bool is
         std::string whole;
         for (const std::string& line : definitions.lines()) whole += line + "\n";
         whole += fmt::format("#line 1 \"{}\"\n", shown) + text + (text.ends_with('\n') ? "" : "\n") + "#line 1 \"what hone adds\"\n";
-        for (const Constant& constant : constants) whole += "#undef " + constant.name + "\n";  // what follows may have such names
-        return whole;
+        return whole + unchanged(constants);
     }
     if (!has_hole(text, "constants"))
         throw Error(shown, "there is no hole for parameters and tunables", "add a line '//@ constants' behind the includes");
@@ -248,7 +264,7 @@ std::string told_text(const std::string& shown, const std::string& text, bool is
         holes.emplace_back("parallel", team_parallel(*config));
         holes.emplace_back("seat", team_seat(*config));
     }
-    return render_text(text, shown, holes);
+    return render_text(text, shown, holes) + unchanged(constants);
 }
 
 const Side& side_for(const Description& description, const std::string& family, Target target) {
@@ -422,6 +438,7 @@ KernelSource kernel_source(const Description& description, const std::string& fa
         source.step.back().entry = called(description, planned.entry, cuda);
     }
     Block before = definitions(problem, constants, !side.is_template());
+    if (description.wrapped) before.line("#define kernel_tuner 1");  // by which sources for other tuners know that these give the values
     std::string after;
     for (const auto& [entry, count] : entries_of(side)) {
         if (!description.wrapped)
@@ -431,7 +448,15 @@ KernelSource kernel_source(const Description& description, const std::string& fa
         source.entries.push_back(called(description, entry, cuda));
         after += caller(description, problem, entry, side.scratch, count, cuda);
     }
-    if (cuda && description.wrapped) before.lines_of(kernels_are_functions);
+    if (cuda && description.wrapped) {
+        if (const ConstantArrays constant_arrays(description, side.text, problem); constant_arrays.any()) {
+            constant_arrays.write_before(before, outer_parameters(description, side.scratch, 0).declared);
+            after += constant_arrays.behind();
+            source.step.insert(source.step.begin(), constant_arrays.launch());
+            source.entries.push_back(source.step.front().entry);
+        }
+        before.lines_of(kernels_are_functions);
+    }
     const std::string shown = description.name + "/" + side.file;
     source.text = fmt::format("// {}: {}, {}\n", problem.class_key(), to_string(limits.target), config.key()) +
                   told_text(shown, side.text, side.is_template(), constants, before, &config) + after;

@@ -56,7 +56,10 @@ T1Tunable read_tunable(const JsonPlace& place) {
     }
     const auto preset = place.find("Default");
     if (!preset) return tunable;
-    const JsonNode& node = preset->node();
+    if (preset->node().kind == JsonNode::Kind::array && preset->elements() != 1)
+        preset->fail(fmt::format("is a list of {} values", preset->elements()), "name one value");
+    // Files of the benchmark hub have lists of one, too.
+    const JsonNode& node = preset->node().kind == JsonNode::Kind::array ? (*preset)[0].node() : preset->node();
     const PythonValue wanted = node.kind == JsonNode::Kind::string    ? PythonValue{node.text}
                                : node.kind == JsonNode::Kind::boolean ? PythonValue{std::int64_t{node.text == "true" ? 1 : 0}}
                                                                       : PythonValue{node.real};
@@ -136,12 +139,23 @@ class Translator {
         return size ? std::min(size->elements(), axes.size()) : 0;
     }
 
+    // A kernel that is given no size has it in its source, and runs at that alone.
+    bool is_given_sizes() const {
+        const JsonPlace list = kernel_["Arguments"];
+        for (std::size_t i = 0; i < list.elements(); ++i)
+            if (list[i]["MemoryType"].string(longest) == "Scalar" && text_of(list[i]["FillValue"]).find("ProblemSize") != std::string::npos)
+                return true;
+        return false;
+    }
+
     std::string parameters() const {
         std::string text = fmt::format("{{\"name\": \"precision\", \"words\": [\"{0}\"], \"default\": \"{0}\"}}", doubles_ ? "f64" : "f32");
         for (std::size_t i = 0; i < dimensions(); ++i) {
             const JsonPlace size = kernel_["ProblemSize"][i];
-            text += fmt::format(", {{\"name\": \"problem_size_{}\", \"from\": 1, \"to\": {}, \"default\": {}, \"help\": \"ProblemSize[{}]\"}}",
-                                axes.at(i), largest_int, size.integer(1, largest_int), i);
+            const std::int64_t usual = size.integer(1, largest_int);
+            const bool any = is_given_sizes();
+            text += fmt::format(", {{\"name\": \"problem_size_{}\", \"from\": {}, \"to\": {}, \"default\": {}, \"help\": \"ProblemSize[{}]\"}}",
+                                axes.at(i), any ? 1 : usual, any ? largest_int : usual, usual, i);
         }
         return text;
     }
@@ -171,22 +185,27 @@ class Translator {
             return fmt::format(R"({{"name": {}, "type": "{}", "value": {}}})", name, type == "int32" ? "int" : type,
                                json_string(translated(text_of(place["FillValue"]), {})));
         if (memory != "Vector") place["MemoryType"].fail("is " + memory, "hone takes Vector and Scalar");
-        if (const auto constant = place.find("MemType"); constant && !constant->is_null() && constant->string(longest) != "Global")
-            constant->fail("is " + constant->string(longest),
-                           "hone's arrays lie in a device's own memory: let the kernel take the array as a pointer, and leave MemType out");
         const std::string& access = place["AccessType"].string(longest);
         const bool output = access == "WriteOnly";
         if (!output && access != "ReadOnly" && access != "ReadWrite")
             place["AccessType"].fail("is " + access, "write ReadOnly, WriteOnly or ReadWrite");
         const bool integers = type == "int" || type == "int32";
-        return fmt::format(R"({{"name": {}, "access": "{}", {}"extents": [{}]{}}})", name,
+        return fmt::format(R"({{"name": {}, "access": "{}", {}{}"extents": [{}]{}}})", name,
                            output                 ? "out"
                            : access == "ReadOnly" ? "in"
                                                   : "inout",
                            integers                                  ? "\"type\": \"int\", "
                            : type == (doubles_ ? "double" : "float") ? ""
                                                                      : "\"type\": \"double\", ",
-                           json_string(translated(text_of(place["Size"]), tunables_)), output ? "" : ", \"fill\": " + fill(place, integers));
+                           is_constant(place) ? "\"memory\": \"constant\", " : "", json_string(translated(text_of(place["Size"]), tunables_)),
+                           output ? "" : ", \"fill\": " + fill(place, integers));
+    }
+
+    static bool is_constant(const JsonPlace& place) {
+        const auto memory = place.find("MemType");
+        if (!memory || memory->is_null() || memory->string(longest) == "Global") return false;
+        if (memory->string(longest) != "Constant") memory->fail("is " + memory->string(longest), "hone takes Global and Constant");
+        return true;
     }
 
     static std::string fill(const JsonPlace& place, bool integers) {

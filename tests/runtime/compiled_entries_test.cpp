@@ -1,5 +1,5 @@
-// All kinds of text that hone hands to NVRTC, compiled where it is installed: does the code have the
-// kernels that the launch plan names?
+// All kinds of text that hone hands to NVRTC, compiled where it is installed: does the code have
+// the kernels that the launch plan names?
 #include "runtime/compiled_entries.hpp"
 
 #include <fmt/format.h>
@@ -78,8 +78,9 @@ TEST_F(NvrtcEntries, OfTheExampleFoldersAreThoseOfTheirPlans) {
     EXPECT_GE(templates, 1);
 }
 
-// A wrapped kernel with all that may stand in one: several launches with constants, scratch, numbers
-// of all types, attributes of kernels, functions of its own, a range; plain, and as a template.
+// A wrapped kernel with all that may stand in one: several launches with constants, scratch,
+// numbers of all types, constant memory, attributes of kernels, functions of its own, a range;
+// plain, and as a template.
 constexpr const char* wrapped_family = R"({
   "name": "rich", "summary": "of a test", "wrapped": true, "example": "n=1000",
   "parameters": [{"name": "precision", "words": ["f32", "f64"], "default": "f64"}, {"name": "n", "from": 1, "to": 1000000}],
@@ -87,6 +88,7 @@ constexpr const char* wrapped_family = R"({
                 {"name": "a", "type": "double", "value": "0.5"}, {"name": "b", "type": "unsigned", "value": "7"},
                 {"name": "c", "type": "long long", "value": "n"}, {"name": "d", "type": "real", "value": "2"},
                 {"name": "k", "access": "in", "type": "int", "extents": ["n"], "fill": {"random": [0, "n - 1"]}},
+                {"name": "weights", "access": "in", "memory": "constant", "extents": ["4"], "fill": "random"},
                 {"name": "y", "access": "out", "extents": ["n"]}],
   "range": {"unit": "values", "length": "n"},
   "cuda": {"source": "SOURCE", "tunables": [{"name": "block", "values": [64, 128]}], "scratch": [{"name": "parts", "extent": "n"}],
@@ -98,12 +100,13 @@ constexpr const char* wrapped_family = R"({
 
 constexpr const char* wrapped_source = R"(
 struct Pair { float low, high; };
-__device__ __constant__ float weights[4] = {1, 2, 3, 4};
+__device__ __constant__ real weights[4];
+__constant__ float others[2] = {1, 2};
 template <typename word>
-__device__ __forceinline__ word scaled(word value, int i) { return value * weights[i & 3]; }
+__device__ __forceinline__ word scaled(word value, int i) { return value * weights[i & 3] + others[i & 1]; }
 __global__ void unused(float* z) { z[0] = 1; }
 extern "C" __global__ __launch_bounds__(block, 2) void first_half(real* x, const double a, unsigned b, long long c, real d, const int* k,
-                                                                 real* __restrict__ y, real* parts, int first, int last, int shift)
+                                                                 const real* table, real* __restrict__ y, real* parts, int first, int last, int shift)
 {
     __shared__ real tile[block];
     const int i = first + blockIdx.x * block + threadIdx.x;
@@ -112,7 +115,7 @@ extern "C" __global__ __launch_bounds__(block, 2) void first_half(real* x, const
     if (i < last) parts[i] = tile[threadIdx.x] + c;
 }
 static __global__ void __launch_bounds__(block) second_half(const real* const x, double a, unsigned int b, long long c, real d, const int* k,
-                                                           real* y, const real* parts, int first, int last)
+                                                           real* table, real* y, const real* parts, int first, int last)
 {
     const int i = first + blockIdx.x * blockDim.x + threadIdx.x;
     if (i < last) y[i] = parts[i] * d + x[k[i]];

@@ -149,6 +149,20 @@ TEST_F(NewKernel, ATunableThatNothingUsesIsFound) {
     EXPECT_THAT(checked(), HasSubstr("nor a launch uses the tunable tile_y"));
 }
 
+TEST_F(NewKernel, ATunableThatMakesNoDifferenceIsFound) {
+    leave_out_cuda();
+    replace("kernel.cpp", "y0 += tile_y", "y0 += (tile_y > 0 ? 4 : tile_y)");
+    replace("kernel.cpp", "y0 + tile_y", "y0 + 4");
+    EXPECT_THAT(checked(), AllOf(HasSubstr("cpu: the tunable tile_y makes no difference"), Not(HasSubstr("the tunable tile_x"))));
+}
+
+TEST_F(NewKernel, ATunableThatTheSourceDefinesItselfIsFound) {
+    replace("kernel.cpp", "#include", "#define tile_y 16\n#include");
+    replace("kernel.cu", "__global__", "#undef rows\nconstexpr int rows = 2;\n__global__");
+    leave_out_cuda();
+    EXPECT_THAT(checked(), HasSubstr("the source defines tile_y itself, and not as 4"));
+}
+
 TEST_F(NewKernel, ConstraintsThatLeaveNothingAreFound) {
     leave_out_cuda();
     replace("family.json", "\"safe\"", R"("constraints": [{"rule": "tile_y * tile_x == 4 * 32768", "why": "no"}], "safe")");
@@ -182,6 +196,33 @@ TEST_F(NewKernel, StandsForAFamilyInOtherCommands) {
     const test::HoneRun tuned({"tune", folder, "size=40", "--device", "cpu", "--evaluations", "2", "--db", own.folder.path() / "results"});
     EXPECT_EQ(tuned.code, 0) << tuned.error;
     EXPECT_THAT(ask({"show", folder, "--db", own.folder.path() / "results"}).out, HasSubstr("size=40"));
+}
+
+// What docs/your-own-kernel.md promises: a folder is a program, and few commands run it.
+TEST_F(NewKernel, IsRunByNoCommandThatOnlySpeaksOfIt) {
+    leave_out_cuda();
+    const auto marker = [&](const std::string& name) { return path().parent_path() / name; };
+    for (const char* file : {"kernel.cpp", "reference.cpp"}) {
+        const std::string text = text_in(path() / file);
+        std::ofstream(path() / file) << "#include <cstdio>\nstatic const int ran = std::fclose(std::fopen(\"" << marker(file).string()
+                                     << "\", \"w\"));\n"
+                                     << text;
+    }
+    const std::string folder = path().string();
+    const std::vector<std::vector<std::string>> speaking{{"families", folder},
+                                                         {"space", folder, "size=9", "--device", "cpu"},
+                                                         {"emit", folder, "size=9", "--device", "cpu"},
+                                                         {"compile", folder, "size=9", "--device", "cpu"},
+                                                         {"compile", folder, "size=9", "--device", "cpu", "--report"},
+                                                         {"lookup", folder, "size=9", "--device", "cpu"},
+                                                         {"show", folder},
+                                                         {"explain", folder, "size=9", "--device", "cpu"}};
+    for (const auto& command : speaking) {
+        ask(command);
+        EXPECT_FALSE(fs::exists(marker("kernel.cpp")) || fs::exists(marker("reference.cpp"))) << command.front();
+    }
+    checked();
+    EXPECT_TRUE(fs::exists(marker("kernel.cpp")) && fs::exists(marker("reference.cpp")));
 }
 
 TEST_F(NewKernel, ThatCrashesIsToldWithItsConfiguration) {

@@ -82,6 +82,16 @@ TEST(TuningReport, SaysWhatLeftNoTimeToSearch) {
     EXPECT_EQ(budget_remark(result), "") << "it searched for more than half of its time";
 }
 
+TEST(TuningReport, SaysThatCandidatesAreOneKernel) {
+    TuningProgress run;
+    run.evaluations = 40;
+    run.repeated = 9;
+    run.idle = {"tile_x", "tile_y"};
+    EXPECT_EQ(repeated_remark(run), "") << "some values make no difference in every space";
+    run.repeated = 10;
+    EXPECT_THAT(repeated_remark(run), HasSubstr("10 of 40 candidates have the code and launches of another one: tile_x, tile_y made no difference"));
+}
+
 TEST(TuningReport, SucceedsWhereWhatWasAskedForIsThere) {
     TunedProblem tuned{example().problem, {}, false};
     EXPECT_FALSE(succeeded({tuned}, 0)) << "there is no record";

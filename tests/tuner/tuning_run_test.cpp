@@ -78,6 +78,32 @@ class UnorderedEvaluator : public SimulatedEvaluator {
     test::FreshRandom random_;
 };
 
+/// Every candidate executes the same, or no two do.
+class CodeEvaluator : public SimulatedEvaluator {
+  public:
+    CodeEvaluator(const Landscape& landscape, bool same) : SimulatedEvaluator(landscape), same_(same) {}
+    std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
+        auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
+        if (outcome && outcome->measured()) outcome->code = same_ ? "0123456789abcdef" : candidate.config.key();
+        return outcome;
+    }
+
+  private:
+    bool same_;
+};
+
+TEST_F(TuningRunTest, CandidatesThatExecuteWhatOthersDoAreCounted) {
+    TuningOptions options;
+    options.evaluations = 40;
+    CodeEvaluator different(landscape, false);
+    EXPECT_EQ(test::simulate(folder.path(), seed, false, different, options).progress.repeated, 0) << "finals repeat candidates, and do not count";
+    const test::TemporaryFolder elsewhere;
+    CodeEvaluator same(landscape, true);
+    const TuningProgress progress = test::simulate(elsewhere.path(), seed, false, same, options).progress;
+    EXPECT_EQ(progress.repeated, progress.counts.at(Status::measured) - 1);
+    EXPECT_FALSE(progress.idle.empty());
+}
+
 TEST_F(TuningRunTest, CandidatesThatAreFinishedInAnyOrderLeadTheSameWay) {
     TuningOptions options;
     options.evaluations = 60;

@@ -8,6 +8,7 @@
 #include "runtime/kernel_folder/kernel_folder.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
+#include "tools/idle_tunables.hpp"
 #include "tools/json.hpp"
 #include "tools/kernel_check.hpp"
 #include "tools/problem_words.hpp"
@@ -63,7 +64,9 @@ void check_device(const KernelFolder& kernel, const std::vector<Problem>& proble
         if (problem != problems.front() && some_members(kernel.family(), problem, limits).empty()) continue;  // constraints rule the size out
         if (!report.add(space_findings(kernel, problem, limits))) return;
         const std::vector<Config> configs = some_members(kernel.family(), problem, limits);
-        if (!report.add(compiler_findings(kernel, problem, configs, backend.compiler(), limits)) || !reference) return;
+        if (!report.add(compiler_findings(kernel, problem, configs, backend.compiler(), limits))) return;
+        if (problem == problems.front()) report.add(idle_tunable_findings(kernel, problem, backend.compiler(), limits));
+        if (!reference) return;
         if (!report.add(run_findings(kernel, problem, configs, backend))) return;
         report.configurations += static_cast<int>(configs.size());
         report.done.push_back(fmt::format("{} configurations run on {}: {}", configs.size(), backend.device().fingerprint.name, problem.key()));
@@ -87,7 +90,8 @@ void check_cuda(const KernelFolder& kernel, const std::vector<Problem>& problems
     if (backend) return check_device(kernel, problems, *backend, reference, report);
     if (!report.add(space_findings(kernel, problems.front(), limits)) || !compiler) return;
     const std::vector<Config> configs = some_members(kernel.family(), problems.front(), limits);
-    if (report.add(compiler_findings(kernel, problems.front(), configs, *compiler, limits)))
+    if (!report.add(compiler_findings(kernel, problems.front(), configs, *compiler, limits))) return;
+    if (report.add(idle_tunable_findings(kernel, problems.front(), *compiler, limits)))
         report.done.push_back(fmt::format("{} configurations compiled for sm_90, and not run: there is no GPU here", configs.size()));
 }
 
@@ -145,11 +149,11 @@ Command check_command() {
         "find the mistakes of a kernel folder before it is tuned",
         "FOLDER [key=value...] [options]",
         "Reads the folder's family.json strictly, and says what is wrong by file, line and place. Looks for tunables and parameters that nothing "
-        "uses, constraints that leave nothing, and a reference that writes no output. Then it compiles the safe configuration and some others, and "
-        "runs them at the problem's size and at up to two that few numbers divide, of either parity. Each is verified as 'hone tune' verifies what "
-        "it stores: in many steps, from two sets of data, with outputs poisoned in two ways. So it finds values that are not written, written where "
-        "they should not be, wrong, wrong in later steps or at times, or that depend on what was in memory before, and writes past an array's "
-        "end.\n\n"
+        "uses, constraints that leave nothing, and a reference that writes no output. Then it compiles the safe configuration and some others, finds "
+        "tunables whose values all give the same code, and runs them at the problem's size and at up to two that few numbers divide, of either "
+        "parity. Each is verified as 'hone tune' verifies what it stores: in many steps, from two sets of data, with outputs poisoned in two ways. "
+        "So it finds values that are not written, written where they should not be, wrong, wrong in later steps or at times, or that depend on what "
+        "was in memory before, and writes past an array's end.\n\n"
         "A CUDA kernel is run where there is a GPU, and compiled for sm_90 where there is NVRTC alone. Exit code 1 when there is a mistake.",
         {{"check ./my_kernel", "with the problem that its family.json gives as example"}},
         check::declare};

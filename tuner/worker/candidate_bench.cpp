@@ -11,6 +11,7 @@
 
 #include "generator/error.hpp"
 #include "generator/random_words.hpp"
+#include "runtime/code_digest.hpp"
 #include "runtime/library.hpp"
 
 namespace hone::inline v0_1 {
@@ -282,6 +283,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         const CompileOutcome compiled = backend_.compiler().compile(source);
         if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
         if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
+        outcome.code = code_digest(source, compiled.code.binary);
         verify_and_time({config, source.text, incumbent, rule, finalist}, outcome);
     } catch (const FullDiskError&) {
         throw;

@@ -28,7 +28,7 @@ Family add_one_family() {
     family.arrays = [](const Problem& problem) { return std::vector<ArraySpec>{{"a", Access::inout, problem.integer("n"), "[n]", "values", {1}}}; };
     family.kernel = [arrays = family.arrays](const Problem& problem, const Config&, const Limits& limits) {
         KernelSource source;
-        source.text = "extern \"C\" __global__ void add_one(float*) {}";
+        source.text = "extern \"C\" __global__ void add_one(float* a, int first, int last);";
         source.target = limits.target;
         source.entries = {"add_one"};
         source.arrays = arrays(problem);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -32,6 +34,7 @@ namespace hone::kernel_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -163,7 +166,47 @@ TEST_F(KernelFolders, CudaKernelsOfExamplesAreVerifiedAndTimedOnTheEmulator) {
         const Problem problem = Families({family}).parse_problem(one.problem);
         const Outcome outcome = evaluated(*backend_, family, problem, family.space(problem, {}).safe(), 7);
         EXPECT_EQ(outcome.status, Status::measured) << one.problem << ": " << outcome.reason;
+        EXPECT_TRUE(outcome.code);
         EXPECT_GT(outcome.step.median, 0) << one.problem;
+    }
+}
+
+// As the community's tuner has it: the array is an argument, and lies in constant memory besides.
+TEST_F(KernelFolders, AWrappedKernelsConstantArraysAreTheArgumentsOfEachStep) {
+    const TemporaryFolder folder;
+    write(folder.path() / "family.json", R"({
+  "name": "filtered", "summary": "of a test", "wrapped": true, "example": "n=1000",
+  "parameters": [{"name": "precision", "words": ["f32", "f64"], "default": "f32"}, {"name": "n", "from": 1, "to": 1000000}],
+  "arguments": [{"name": "y", "access": "out", "extents": ["n"]}, {"name": "x", "access": "in", "extents": ["n"], "fill": "random"},
+                {"name": "weights", "access": "in", "memory": "constant", "extents": ["3", "5"], "fill": "random"},
+                {"name": "shifts", "access": "in", "memory": "constant", "type": "int", "extents": ["7"], "fill": {"random": [0, 100]}},
+                {"name": "count", "value": "n"}],
+  "cuda": {"source": "kernel.cu", "tunables": [{"name": "block", "values": [32, 64]}],
+           "launches": [{"grid": ["(n + block - 1) // block"], "block": ["block"]}]},
+  "counts": {"operations": "n"}, "reference": {"source": "reference.cpp"}, "tolerance": {"value": "512 * roundoff", "reason": "a product and a sum up to 101, in both"}})");
+    write(folder.path() / "kernel.cu", R"(
+__constant__ real weights[3][5];
+__constant__ int shifts[16];
+__global__ void filtered(real* out, const real* in, real* unused, int* unused_too, int n)
+{
+    const int i = blockIdx.x * block + threadIdx.x;
+    if (i < n) out[i] = in[i] * weights[i % 3][i % 5] + shifts[i % 7];
+}
+)");
+    write(folder.path() / "reference.cpp", R"(
+void reference(real* y, const real* x, const real* weights, const int* shifts, int n)
+{
+    for (int i = 0; i < n; ++i) y[i] = x[i] * weights[i % 3 * 5 + i % 5] + shifts[i % 7];
+}
+)");
+    const KernelFolder kernel(folder.path());
+    for (const char* precision : {"f32", "f64"}) {
+        const Family family = on_emulator(kernel);
+        const Problem problem = Families({family}).parse_problem(fmt::format("filtered precision={} n=1001", precision));
+        for (const std::uint64_t seed : {1, 2}) {
+            const Outcome outcome = evaluated(*backend_, family, problem, family.space(problem, {}).safe(), seed);
+            EXPECT_EQ(outcome.status, Status::measured) << precision << ": " << outcome.reason;
+        }
     }
 }
 
@@ -300,6 +343,39 @@ TEST_F(KernelFolders, TheLibraryFindsAKernelByItsPlainName) {
     const Database read = Database::load(folder.path(), now);
     EXPECT_EQ(read.foreign_records().size(), 1U);
     EXPECT_EQ(read.best(now.parse_problem("jacobi size=8"), backend_->device().fingerprint, backend_->device().limits).grade, Grade::none);
+}
+
+// Sources for other tuners give tunables values of their own where no tuner does.
+TEST_F(KernelFolders, ASourceThatDefinesATunableItselfDoesNotCompileButUnderTheUsualConditions) {
+    const auto compiled = [&](const std::string& folder, const std::string& file, const std::string& piece, const std::string& before) {
+        const Copy copy(folder);
+        copy.replace(file, piece, before + piece);
+        const KernelFolder kernel(copy.path());
+        const Problem problem = Families({kernel.family()}).parse_problem(kernel.family().example);
+        const Limits& limits = backend_->device().limits;
+        const SearchSpace space = kernel.family().space(problem, limits);
+        return backend_->compiler().compile(kernel.family().kernel(problem, space.safe(), limits));
+    };
+    for (const auto& [folder, file, piece, tunable] : {std::array{"saxpy", "kernel.cpp", "void saxpy", "chunk"},
+                                                       {"jacobi", "kernel.cpp", "void jacobi", "tile_y"},
+                                                       {"transpose", "kernel.cpp", "void transpose", "inner_rows"},
+                                                       {"convolution", "kernel.cpp", "void convolution", "radius"},
+                                                       {"ell", "kernel.cpp.in", "void ell", "chunk"},
+                                                       {"convolution", "reference.cpp", "void reference", "radius"}}) {
+        const bool reference = std::string(file) == "reference.cpp";
+        for (const std::string& own : {fmt::format("#undef {0}\n#define {0} 7\n", tunable), fmt::format("#define {} 7\n", tunable)}) {
+            if (reference) continue;
+            const CompileOutcome outcome = compiled(folder, file, piece, own);
+            EXPECT_FALSE(outcome.ok) << folder << " " << tunable;
+            EXPECT_THAT(outcome.failure, HasSubstr(fmt::format("the source defines {} itself", tunable)));
+        }
+        const CompileOutcome guarded = compiled(folder, file, piece, fmt::format("#ifndef {0}\n#define {0} 7\n#undef {0}\n#endif\n", tunable));
+        EXPECT_TRUE(guarded.ok) << folder << " " << tunable << ": " << guarded.failure;
+    }
+    const CompileOutcome tuner = compiled("saxpy", "kernel.cpp", "void saxpy", "#ifndef kernel_tuner\n#define chunk 7\n#endif\n");
+    EXPECT_TRUE(tuner.ok) << tuner.failure;
+    const CompileOutcome constant = compiled("saxpy", "kernel.cpp", "void saxpy", "#undef chunk\nconstexpr int chunk = 7;\n#define chunk chunk\n");
+    EXPECT_FALSE(constant.ok);
 }
 
 TEST_F(KernelFolders, AnEntryWithOtherArgumentsDoesNotCompile) {
@@ -471,6 +547,73 @@ TEST(KernelFolder, ATemplateIsToldByConstantsAndHonesTeamsAreChosenWithIt) {
     EXPECT_THAT(source.text, HasSubstr("num_threads"));
     EXPECT_THAT(source.text, Not(HasSubstr("#define")));
     EXPECT_EQ(kernel.family().range(problem), 8);
+}
+
+// Who is handed a folder may read all of it before it runs.
+TEST_F(KernelFolders, AFileThatLeadsOutOfTheFolderIsRefused) {
+    const auto moved_out = [](const Copy& copy, const std::string& file) {
+        const fs::path outside = copy.path().parent_path() / ("outside_" + file);
+        fs::rename(copy.path() / file, outside);
+        fs::create_symlink(outside, copy.path() / file);
+    };
+    const auto error_of = [](const auto& action) -> std::string {
+        try {
+            action();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    for (const auto& [folder, file] : {std::pair{"jacobi", "kernel.cpp"},
+                                       {"jacobi", "kernel.cu"},
+                                       {"jacobi", "reference.cpp"},
+                                       {"jacobi", "family.json"},
+                                       {"saxpy", "saxpy.t1.json"},
+                                       {"saxpy", "saxpy.cu"}}) {
+        const Copy copy(folder);
+        moved_out(copy, file);
+        EXPECT_THAT(error_of([&] { KernelFolder{copy.path()}; }), AllOf(HasSubstr(file), HasSubstr("outside of the kernel folder"))) << file;
+    }
+    for (const char* reference : {"python", "library"}) {
+        const Copy copy("jacobi");
+        copy.replace("family.json", R"({"source": "reference.cpp"})", fmt::format(R"({{"{}": "reference.cpp"}})", reference));
+        const KernelFolder read(copy.path());
+        moved_out(copy, "reference.cpp");
+        EXPECT_THAT(error_of([&] { read.family().workload(Families({read.family()}).parse_problem("jacobi size=8"), 1); }),
+                    HasSubstr("outside of the kernel folder"));
+    }
+    const Copy data("jacobi");
+    data.replace("family.json", R"("fill": "random")", R"("fill": {"file": "u.bin"})");
+    write(data.path() / "u.bin", std::string(100 * 8, '\0'));
+    moved_out(data, "u.bin");
+    const KernelFolder filled(data.path());
+    EXPECT_THAT(error_of([&] { filled.family().workload(Families({filled.family()}).parse_problem("jacobi size=8"), 1); }),
+                HasSubstr("outside of the kernel folder"));
+    const Copy inside("jacobi");
+    fs::rename(inside.path() / "kernel.cpp", inside.path() / "kept.cpp");
+    fs::create_symlink("kept.cpp", inside.path() / "kernel.cpp");
+    EXPECT_NO_THROW(KernelFolder{inside.path()});
+    const Copy pipe("jacobi");
+    fs::remove(pipe.path() / "kernel.cpp");
+    ASSERT_EQ(mkfifo((pipe.path() / "kernel.cpp").c_str(), S_IRUSR | S_IWUSR), 0);
+    EXPECT_THAT(error_of([&] { KernelFolder{pipe.path()}; }), HasSubstr("it is no plain file"));
+}
+
+TEST_F(KernelFolders, ASourceMayBeginWithAByteOrderMark) {
+    const Copy copy("jacobi");
+    for (const char* file : {"kernel.cpp", "kernel.cu", "reference.cpp"}) {
+        std::ostringstream text;
+        text << std::ifstream(copy.path() / file).rdbuf();
+        write(copy.path() / file, "\xEF\xBB\xBF" + text.str());
+    }
+    const KernelFolder kernel(copy.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=8");
+    EXPECT_THAT(kernel.family().kernel(problem, kernel.family().space(problem, cuda_limits(90)).safe(), cuda_limits(90)).text,
+                Not(HasSubstr("\xEF")));
+    const Outcome outcome = evaluated(*backend_, kernel.family(), problem, kernel.family().space(problem, backend_->device().limits).safe(), 7);
+    EXPECT_EQ(outcome.status, Status::measured) << outcome.reason;
+    write(copy.path() / "kernel.cpp", std::string("\xFF\xFEv\0o\0", 6));
+    EXPECT_THROW(KernelFolder{copy.path()}, Error);
 }
 
 TEST(KernelFolder, AFolderWithoutItsFileOrWithAWrongExampleIsRefused) {

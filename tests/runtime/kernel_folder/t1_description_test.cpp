@@ -48,6 +48,7 @@ class Folder {
         return "";
     }
     KernelFolder kernel() const { return KernelFolder(path_.path()); }
+    void write(const std::string& file, const std::string& text) const { std::ofstream(path_.path() / file) << text; }
 
   private:
     TemporaryFolder path_;
@@ -74,8 +75,8 @@ TEST(T1Description, HasTheMembersOfTheSpace) {
     const std::string file = test::community_space("t1/convolution_milo.json");
     if (file.empty()) return;
     const std::string t1 = read_file(file, 1 << 20);
-    EXPECT_THAT(Folder(t1).error(), HasSubstr("MemType: is Constant"));
-    expect_members_of(Folder(t1, R"("MemType": "Constant",)", "").kernel(), t1, "convolution_kernel");
+    expect_members_of(Folder(t1).kernel(), t1, "convolution_kernel");
+    EXPECT_THAT(Folder(t1, R"("MemType": "Constant",)", R"("MemType": "Texture",)").error(), HasSubstr("MemType: is Texture; hone takes Global"));
 }
 
 TEST(T1Description, GivesParametersArgumentsAndTheLaunch) {
@@ -109,6 +110,38 @@ TEST(T1Description, SaysWhatHoneCannotDo) {
                                              {R"("ConfigurationSpace")", R"("Configurations")", "ConfigurationSpace"},
                                              {R"("WriteOnly")", R"("WriteSometimes")", "AccessType: is WriteSometimes"}})
         EXPECT_THAT(Folder(saxpy(), piece, other).error(), HasSubstr(says)) << other;
+}
+
+// Else `hone check` would run it at another one, and it would read and write behind its arrays.
+TEST(T1Description, AKernelThatIsGivenNoSizeRunsAtItsOwnAlone) {
+    const Family family = Folder(saxpy(), R"("FillValue": "ProblemSize[0]")", R"("FillValue": 1000000)").kernel().family();
+    EXPECT_NO_THROW(Families({family}).parse_problem("saxpy problem_size_x=1000000"));
+    EXPECT_THROW(Families({family}).parse_problem("saxpy problem_size_x=1003"), Error);
+}
+
+TEST(T1Description, ADefaultMayBeAListOfOne) {
+    const KernelFolder kernel = Folder(saxpy(), R"("Default": 128)", R"("Default": [256])").kernel();
+    const Problem problem = Families({kernel.family()}).parse_problem("saxpy");
+    EXPECT_EQ(kernel.family().space(problem, cuda_limits(90)).safe().integer("block_size_x"), 256);
+    EXPECT_THAT(Folder(saxpy(), R"("Default": 128)", R"("Default": [64, 128])").error(), HasSubstr("Default: is a list of 2 values; name one"));
+    std::string text = saxpy();
+    const std::string piece = R"("Default": 128)";
+    text.replace(text.find(piece), piece.size(), R"("Default": [256])");
+    EXPECT_EQ(parse_t1(text, "t1.json").space.safe().integer("block_size_x"), 256);
+}
+
+TEST(T1Description, AnArrayInConstantMemoryIsFilledByTheFirstLaunchOfAStep) {
+    const std::string piece = R"("Name": "y", "Type": "float")";
+    for (const bool declared : {true, false}) {
+        const Folder folder(saxpy(), piece, piece + R"(, "MemType": "Constant")");
+        folder.write("saxpy.cu", declared ? "__constant__ float other, y [1000000];\n" : "// __constant__ float my[1000000]; y\n");
+        const KernelFolder kernel = folder.kernel();
+        const Problem problem = Families({kernel.family()}).parse_problem("saxpy problem_size_x=1000");
+        const KernelSource source = kernel.family().kernel(problem, kernel.family().space(problem, cuda_limits(90)).safe(), cuda_limits(90));
+        ASSERT_EQ(source.step.size(), declared ? 2U : 1U);
+        EXPECT_EQ(source.step.back().entry, "hone_saxpy");
+        EXPECT_EQ(source.step.front().entry == "hone_fills_constants", declared);
+    }
 }
 
 TEST(T1Description, ArraysMayHaveSeveralTypesAndOutputsBeIntegers) {

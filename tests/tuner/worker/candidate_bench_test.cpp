@@ -321,7 +321,7 @@ TEST_F(CandidateBenchTest, FewSamplesAreQueuedBeforeTheFirstIsWaitedFor) {
     };
     family.kernel = [](const Problem& of, const Config&, const Limits&) {  // that changes nothing, which is right
         KernelSource source;
-        source.text = "extern \"C\" __global__ void nothing(const float*) {}";
+        source.text = "extern \"C\" __global__ void nothing(const float* x, int first, int last) {}";
         source.target = Target::cuda;
         source.arrays = {{"x", Access::in, of.integer("n"), "[n]", ""}};
         source.entries = {"nothing"};

@@ -60,7 +60,8 @@ Parameter read_parameter(const JsonPlace& place) {
     }
     parameter.tunable = tunable_of(written);
     if (const auto preset = place.find("Default")) {
-        const auto found = std::find(parameter.values.begin(), parameter.values.end(), value_of(*preset));
+        const bool list = preset->node().kind == JsonNode::Kind::array && preset->elements() == 1;  // as files of the benchmark hub have it
+        const auto found = std::find(parameter.values.begin(), parameter.values.end(), value_of(list ? (*preset)[0] : *preset));
         if (found != parameter.values.end()) parameter.preset = static_cast<std::size_t>(found - parameter.values.begin());
     }
     return parameter;

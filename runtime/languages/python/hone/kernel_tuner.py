@@ -99,8 +99,7 @@ def tune_kernel(
         "source": "kernel.cu" if target == "cuda" else "kernel.cpp",
         "tunables": [{"name": name, "values": _values(name, values)} for name, values in tune_params.items()],
         "derived": [{"name": f"grid_size_{axis}", "value": grid[i]} for i, axis in enumerate(_AXES)]
-        + [{"name": name, "value": block[i]} for i, name in enumerate(names) if name not in tune_params]
-        + [{"name": "kernel_tuner", "value": 1}],
+        + [{"name": name, "value": block[i]} for i, name in enumerate(names) if name not in tune_params],
         "constraints": [rule for rule in rules if rule],
     }
     if target == "cuda":
