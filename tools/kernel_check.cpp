@@ -216,6 +216,7 @@ std::vector<std::string> explained(Backend& backend, const std::shared_ptr<const
     const std::vector<HostArray> one = stepped(backend, kernel, verifier, false);
     const std::vector<HostArray> other = stepped(backend, kernel, verifier, true);
     std::vector<std::string> found;
+    if (verdict.later) found.push_back(verdict.wrong);
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (specs[i].access == Access::in) {
             if (!same_bytes(one[i], data.arrays[i])) found.push_back(fmt::format("it changes {}, which is only read", specs[i].name));
@@ -328,7 +329,7 @@ std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const P
 }
 
 std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend) {
-    constexpr double seconds = 0.5;  // of many steps of a configuration
+    constexpr double seconds = 0.3;  // of many steps of a configuration, and of many calls
     const Family& family = kernel.family();
     const Workload data = family.workload(problem, data_seed);
     Verifier verifier(backend, family, problem, data_seed);

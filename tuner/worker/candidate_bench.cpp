@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int few = 3;
 
 // Of a finalist: many calls, and many steps that are compared.
-constexpr double later_seconds = 0.5, repeated_seconds = 0.2;
+constexpr double later_seconds = 0.3, repeated_seconds = 0.15;
 
 const char* const far_away = "it wrote far outside of its arrays, into what they are compared with";
 
@@ -46,6 +46,12 @@ Outcome& wrong(Outcome& outcome, double error, const std::string& found) {
     return failed(outcome, Status::wrong, found);
 }
 
+// Sizes stand in the text of a kernel folder's function that is called with numbers.
+std::string without_numbers(std::string text) {
+    std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+    return text;
+}
+
 // Whether it is right; a largest difference is that of the first step.
 bool accepted(Outcome& outcome, const StepVerdict& verdict) {
     if (!verdict.right()) wrong(outcome, verdict.error, verdict.wrong);
@@ -53,7 +59,7 @@ bool accepted(Outcome& outcome, const StepVerdict& verdict) {
 }
 
 StepVerdict overwrote(std::string found) {
-    return {std::move(found), std::numeric_limits<double>::infinity()};
+    return {std::move(found), std::numeric_limits<double>::infinity(), false};
 }
 
 // The times of few steps, which are all queued before the first is waited for: where an application
@@ -183,27 +189,30 @@ bool CandidateBench::same_source(const Problem& problem, const SearchSpace& spac
     return !space.check(request.config) && family_.kernel(problem, request.config, backend_.device().limits).text == request.text;
 }
 
-/// Whether a finalist has another problem to be verified on, whose data are made for the first one.
-bool CandidateBench::prepared(Other& other, const Request& request) try {
-    if (other.impossible) return false;
-    if (!other.space) other.space = family_.space(other.problem, backend_.device().limits);
-    if (!same_source(other.problem, *other.space, request)) return false;
-    if (other.verifier) return true;
+/// A finalist on another problem, whose data are made for the first one; null where it cannot run
+/// there.
+std::shared_ptr<const Kernel> CandidateBench::loaded_on(Other& other, const Request& request) try {
+    const Limits& limits = backend_.device().limits;
+    if (!other.space) other.space = family_.space(other.problem, limits);
+    if (other.space->check(request.config)) return nullptr;
+    if (without_numbers(family_.kernel(other.problem, request.config, limits).text) != without_numbers(request.text)) return nullptr;
+    auto kernel = loaded(other.problem, request.config);
+    if (other.verifier) return kernel;
     auto verifier = std::make_unique<Verifier>(backend_, family_, other.problem, mixed(seed_));
     verifier->place();
     verifier->add_other_data(seed_);
     other.verifier = std::move(verifier);
-    return true;
+    return kernel;
 } catch (const FullDiskError&) {
     throw;
-} catch (const Error&) {  // constraints rule the size out, or answers that lie in files are of one size
-    other.impossible = true;
-    return false;
+} catch (const Error&) {  // constraints rule the size out, it does not compile, or answers that lie in files are of one size
+    return nullptr;
 }
 
 StepVerdict CandidateBench::verdict_on(Other& other, const Request& request) {
-    if (!prepared(other, request)) return {};
-    StepVerdict verdict = other.verifier->repeated(loaded(other.problem, request.config), std::min(repeated_seconds, request.rule.most_seconds));
+    const auto kernel = loaded_on(other, request);
+    if (!kernel) return {};
+    StepVerdict verdict = other.verifier->repeated(kernel, std::min(repeated_seconds, request.rule.most_seconds));
     if (!verdict.right())
         verdict.wrong = fmt::format("at {}: {} (a kernel for some sizes alone says so in a constraint)", other.problem.key(), verdict.wrong);
     return verdict;

@@ -53,8 +53,8 @@ class CandidateBench {
     /// bench's data, too, before it counts. Without an incumbent, as in the finals, candidates are
     /// verified here, unless they were. Lies on the device with this one (`place`).
     void verify_first_on(std::unique_ptr<Verifier> small);
-    /// Finalists are verified on these problems of the same family, too, where they have the same
-    /// source there. Their data are made when there is a finalist.
+    /// Finalists are verified on these problems of the same family, too, where their source is the
+    /// same there but for numbers. Their data are made when there is a finalist.
     void verify_finalists_on(const std::vector<Problem>& problems);
 
     /// Seconds that the constructor spent on random data and the reference's answer.
@@ -77,7 +77,6 @@ class CandidateBench {
         Problem problem;
         std::optional<SearchSpace> space;
         std::unique_ptr<Verifier> verifier;  ///< once there is a finalist
-        bool impossible = false;             ///< there are no data, or no kernels
     };
     /// How a candidate is asked for.
     struct Request {
@@ -98,7 +97,7 @@ class CandidateBench {
     bool sound_after(const Request& request, BoundKernel& kernel, Outcome& outcome);
     /// A finalist, loaded anew, in many steps, on other data and on other problems.
     StepVerdict finalist_verdict(const Request& request);
-    bool prepared(Other& other, const Request& request);
+    std::shared_ptr<const Kernel> loaded_on(Other& other, const Request& request);
     StepVerdict verdict_on(Other& other, const Request& request);
     /// Whether a configuration is a member of another problem's space with the same source.
     bool same_source(const Problem& problem, const SearchSpace& space, const Request& request) const;

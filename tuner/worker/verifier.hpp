@@ -17,8 +17,9 @@ class Kernel;
 
 /// What was found in a step of a kernel, or in several.
 struct StepVerdict {
-    std::string wrong;  ///< in words; empty: it is right
-    double error = 0;   ///< largest difference from the reference, weighed; infinity where it wrote outside of its arrays
+    std::string wrong;   ///< in words; empty: it is right
+    double error = 0;    ///< largest difference from the reference, weighed; infinity where it wrote outside of its arrays
+    bool later = false;  ///< it was not found in the first step
 
     bool right() const { return wrong.empty(); }
 };
@@ -65,7 +66,7 @@ class Verifier {
     void begin_timed();
     /// A step from restored arrays after `calls` others, of each of the data: finds kernels that
     /// count calls. Where there were fewer than `many_calls`, further ones come before, for
-    /// `seconds` at most.
+    /// `seconds` at most, or four times that where there were fewer than 48.
     StepVerdict later_step(BoundKernel& kernel, std::int64_t calls, double seconds);
     static constexpr std::int64_t many_calls = 128;
 

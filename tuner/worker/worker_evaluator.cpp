@@ -288,9 +288,11 @@ SamplingRule WorkerEvaluator::search_sampling() const {
 /// Other data are made for it, and it is verified in several ways, on which it spends few seconds at
 /// most where a step is short, and some steps where it is long.
 double WorkerEvaluator::strict_seconds(const Candidate& candidate) const {
-    constexpr double short_steps = 5, verifications = 20;
+    constexpr double short_steps = 5, verifications = 20, sizes = 2;
     if (!strict(candidate)) return 0;
-    return short_steps + 2 * reference_seconds_ + verifications * (yardstick_ ? yardstick_->outcome.step.median : 0);
+    const auto compiled = pool_.result(candidate.config);
+    return short_steps + 2 * reference_seconds_ + verifications * (yardstick_ ? yardstick_->outcome.step.median : 0) +
+           2 * sizes * (compiled ? compiled->seconds : 0);
 }
 
 double WorkerEvaluator::timeout(const Candidate& candidate) const {
