@@ -284,8 +284,8 @@ bool CandidateBench::same_on_small(const Config& config, const std::string& text
 Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule) {
     Outcome outcome;
     outcome.tolerance = tolerance_;
+    place();  // what fails here is no candidate's fault
     try {
-        place();
         const KernelSource source = family_.kernel(problem_, config, backend_.device().limits);
         const CompileOutcome compiled = backend_.compiler().compile(source);
         if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
@@ -324,7 +324,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         restore(false);
         bound.prepare();
         if (verified(bound, true, outcome)) verified_[config.key()] = outcome.verification_error;
-    } catch (const FullDiskError&) {
+    } catch (const MachineError&) {
         throw;
     } catch (const std::exception& error) {  // also of a library: out of memory
         return failed(outcome, Status::launch_failed, error.what());

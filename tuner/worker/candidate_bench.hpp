@@ -63,7 +63,7 @@ class CandidateBench {
     void place();
 
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the
-    /// candidate's sake: a failure is an outcome. Throws FullDiskError.
+    /// candidate's sake: a failure is an outcome. Throws MachineError, and what `place` throws.
     Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
 
   private:
