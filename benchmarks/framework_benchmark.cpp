@@ -19,6 +19,7 @@
 
 #include "benchmarks/program.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/number_text.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/library.hpp"
@@ -197,7 +198,7 @@ void warm_start(benchmark::State& state) {
     for (auto _ : state) {
         const ProcessResult started = run_process({self, "--start", cache_folder().string()}, 60);
         if (!started.ok()) return state.SkipWithError(started.failure().c_str());
-        state.SetIterationTime(std::stod(started.output));
+        state.SetIterationTime(number_at_head(started.output).value_or(0));
     }
     state.SetLabel("per kernel");
 }

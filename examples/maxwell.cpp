@@ -39,6 +39,7 @@
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/number_text.hpp"
 #include "generator/text.hpp"
 #include "generator/value.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
@@ -143,12 +144,7 @@ std::pair<std::string, std::string> halves(const std::string& option, const std:
 
 double number(const std::string& option, const std::string& word) {
     std::size_t used = 0;
-    double value = 0;
-    try {
-        value = std::stod(word, &used);
-    } catch (const std::exception&) {
-        used = 0;
-    }
+    const double value = hone::number_at_head(word, &used).value_or(0);
     if (word.empty() || used != word.size()) throw hone::Error(option, "\"" + word + "\" is no number", "write a number");
     return value;
 }

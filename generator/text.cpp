@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "generator/number_text.hpp"
+
 namespace hone::inline v0_1::text {
 
 std::string significant(double number) {
@@ -14,7 +16,7 @@ std::string significant(double number) {
     const double magnitude = std::abs(number);
     if (magnitude == 0) return "0";
     // Rounding first, so that 9.996 has the digits of 10.0.
-    const int exponent = static_cast<int>(std::floor(std::log10(std::stod(fmt::format("{:.2e}", magnitude)))));
+    const int exponent = static_cast<int>(std::floor(std::log10(number_at_head(fmt::format("{:.2e}", magnitude)).value())));
     return fmt::format("{:.{}f}", number, std::clamp(2 - exponent, 0, 12));
 }
 

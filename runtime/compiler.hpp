@@ -39,9 +39,10 @@ struct CompileOutcome {
     std::string failure;  ///< else: why, in one line; the compiler's log is in code.log
 };
 
-/// A disk, or the user's part of it, is full. What was being compiled or loaded meanwhile is not to
-/// blame: whoever judges candidates judges none by it.
-class FullDiskError : public Error {
+/// The machine is at fault: a disk is full, no folder allows execution, memory has run out, the
+/// compiler or the device is gone. What was being compiled, loaded or measured meanwhile is not to
+/// blame: whoever judges candidates judges none by it, and ends.
+class MachineError : public Error {
   public:
     using Error::Error;
 };
@@ -53,7 +54,8 @@ class Compiler {
     virtual ~Compiler() = default;
     /// Name and version; part of the cache's key.
     virtual std::string version() const = 0;
-    /// Throws FullDiskError where the compiler's temporary files find no room.
+    /// Throws MachineError where the compiler's temporary files find no room, and where it makes no
+    /// other kernel either.
     virtual CompileOutcome compile(const KernelSource& source) const = 0;
     /// Why nothing at all can be compiled here, with the remedy; empty when it can.
     virtual std::string missing() const { return {}; }

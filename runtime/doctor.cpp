@@ -15,6 +15,7 @@
 #include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/cuda/nvrtc.hpp"
+#include "runtime/cuda/toolkit_headers.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/power.hpp"
 #include "runtime/processors.hpp"
@@ -63,6 +64,15 @@ Finding nvrtc_finding(const cuda::LibraryCandidates& candidates) {
         detail = fmt::format("{} at {}, for sm_{} to sm_{}", nvrtc.name, nvrtc.library.path(), nvrtc.architectures_of.front(),
                              nvrtc.architectures_of.back());
     return {"NVRTC", found, detail, nvrtc.remedy, "CUDA kernels are compiled, also without a GPU"};
+}
+
+Finding header_finding(const cuda::LibraryCandidates& candidates) {
+    const cuda::ToolkitHeaders headers = cuda::find_toolkit_headers(cuda::load_nvrtc(candidates).library.path());
+    const bool found = !headers.folders.empty();
+    std::string detail = found ? fmt::format("of {} in {}", headers.name, headers.folders.front().string()) : "no folder has cuda_fp16.h";
+    if (found && !headers.has_libcu) detail += ", without libcu++ (<cuda/std/...>), which cooperative_groups.h may need";
+    return {"CUDA headers", found, detail, found ? "" : cuda::toolkit_headers_remedy(),
+            "your CUDA kernels may include cuda_fp16.h, mma.h and others"};
 }
 
 Finding nvml_finding(const cuda::LibraryCandidates& candidates) {
@@ -173,6 +183,7 @@ std::string topology_text(const Topology& topology) {
 std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
     std::vector<Finding> findings = driver_findings(candidates);
     findings.push_back(nvrtc_finding(candidates));
+    findings.push_back(header_finding(candidates));
     findings.push_back(nvml_finding(candidates));
     findings.push_back(nccl_finding(candidates));
     PowerPlaces places;

@@ -11,14 +11,17 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -82,14 +85,121 @@ bool has_ended(pid_t child) {
     return error == 0 ? info.si_pid == child : errno != EINTR;  // a caller that ignores SIGCHLD has no child any more
 }
 
+/// What /proc says of a process: its parent and itself.
+struct Kinship {
+    pid_t process = 0;
+    pid_t parent = 0;
+    double ticks = 0;  ///< of processor time, with those of children that were reaped
+};
+
+std::vector<Kinship> all_processes() {
+    std::vector<Kinship> processes;
+    std::error_code error;
+    for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+        std::ifstream file(entry->path() / "stat");
+        std::string text;
+        if (!std::isdigit(static_cast<unsigned char>(entry->path().filename().string()[0])) || !std::getline(file, text)) continue;
+        // "12 (name that may have spaces) S 11 ...": the parent is the second word behind the last
+        // parenthesis.
+        std::istringstream behind(text.substr(text.rfind(')') + 1));
+        std::string state;
+        Kinship kinship{static_cast<pid_t>(std::atol(text.c_str())), 0, 0};
+        if (!(behind >> state >> kinship.parent)) continue;
+        // Then nine others, and the time of its own and of its children, each in two parts.
+        constexpr int others = 9, parts = 4;
+        std::string word;
+        for (int i = 0; i < others; ++i) behind >> word;
+        for (int i = 0; i < parts; ++i)
+            if (std::int64_t ticks = 0; behind >> ticks) kinship.ticks += static_cast<double>(ticks);
+        processes.push_back(kinship);
+    }
+    return processes;
+}
+
+// Processor time of a process that was not reaped yet, and of all below it, in seconds.
+double work_of(pid_t root) {
+    std::vector<Kinship> tree = all_processes();
+    std::vector<pid_t> members{root};
+    double ticks = 0;
+    for (std::size_t i = 0; i < members.size(); ++i)
+        for (const Kinship& one : tree) {
+            if (one.process == members[i]) ticks += one.ticks;
+            if (one.parent == members[i]) members.push_back(one.process);
+        }
+    return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+std::atomic<bool (*)()> program_end{nullptr};
+
+// What run_process has started and not reaped yet: of the first few at a time, which are all but
+// always the only ones. A handler may read it at any moment.
+std::array<std::atomic<pid_t>, 64> running{};
+
+class Running {
+  public:
+    explicit Running(pid_t child) {
+        for (auto& one : running) {
+            pid_t none = 0;
+            if (one.compare_exchange_strong(none, child)) {
+                place_ = &one;
+                return;
+            }
+        }
+    }
+    ~Running() {
+        if (place_ != nullptr) *place_ = 0;
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+  private:
+    std::atomic<pid_t>* place_ = nullptr;
+};
+
+bool is_to_end() {
+    const auto interrupted = program_end.load();
+    return interrupted != nullptr && interrupted();
+}
+
+// How long a program may still run.
+class Patience {
+  public:
+    Patience(double seconds, bool of_work) : seconds_(seconds), of_work_(of_work) {}
+
+    double spent() { return time_.seconds(); }
+    // Seconds; none when it is over, or when all is to end.
+    double left(pid_t child) {
+        if (is_to_end()) return 0;
+        const double now = time_.seconds();
+        if (!of_work_) return seconds_ - now;
+        constexpr double often = 0.25;     // enough of a look into /proc
+        constexpr double at_most = 30;     // times as long: something that does nothing but a little, for ever
+        constexpr double progress = 0.02;  // two of the system's ticks
+        if (now - looked_ >= std::min(often, seconds_ / 4)) {
+            looked_ = now;
+            const double work = work_of(child);
+            if (work >= work_ + progress || work < work_) progressed_ = now;  // less: a program of it has ended
+            if (progressed_ == now) work_ = work;
+            total_ = std::max(total_, work);
+        }
+        return std::min({seconds_ - total_, seconds_ - (now - progressed_), at_most * seconds_ - now});
+    }
+
+  private:
+    double seconds_;
+    bool of_work_;
+    AwakeTime time_;
+    double looked_ = 0, progressed_ = 0, work_ = 0, total_ = 0;
+};
+
 // Reads until every writer has closed its end, or until the child has ended and what it wrote is
 // read: others may hold the output open for long. False when time runs out first.
-bool collect(pid_t child, int input, AwakeTime& time, double timeout_seconds, std::string& output) {
+bool collect(pid_t child, int input, Patience& patience, std::string& output) {
     constexpr double tick = 0.02;  // seconds between two looks whether the child has ended
     std::array<char, 1 << 14> buffer{};
     std::size_t read_since = 0;  // the child's end
     while (true) {
-        const double left = timeout_seconds - time.seconds();
+        const double left = patience.left(child);
         const bool ended = has_ended(child);  // before the look into the pipe
         if (left <= 0) return ended;
         pollfd waiting{input, POLLIN, 0};
@@ -105,35 +215,12 @@ bool collect(pid_t child, int input, AwakeTime& time, double timeout_seconds, st
 }
 
 // Waits for the child's end; false when time runs out first.
-bool await_end(pid_t child, AwakeTime& time, double timeout_seconds) {
+bool await_end(pid_t child, Patience& patience) {
     while (!has_ended(child)) {
-        if (time.seconds() >= timeout_seconds) return false;
+        if (patience.left(child) <= 0) return false;
         std::this_thread::sleep_for(std::chrono::microseconds(200));  // its output is closed, so it is about to end
     }
     return true;
-}
-
-/// What /proc says of a process: its parent and itself.
-struct Kinship {
-    pid_t process = 0;
-    pid_t parent = 0;
-};
-
-std::vector<Kinship> all_processes() {
-    std::vector<Kinship> processes;
-    std::error_code error;
-    for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
-        std::ifstream file(entry->path() / "stat");
-        std::string text;
-        if (!std::isdigit(static_cast<unsigned char>(entry->path().filename().string()[0])) || !std::getline(file, text)) continue;
-        // "12 (name that may have spaces) S 11 ...": the parent is the second word behind the last
-        // parenthesis.
-        std::istringstream behind(text.substr(text.rfind(')') + 1));
-        std::string state;
-        Kinship kinship{static_cast<pid_t>(std::atol(text.c_str())), 0};
-        if (behind >> state >> kinship.parent) processes.push_back(kinship);
-    }
-    return processes;
 }
 
 int reap(pid_t child) {
@@ -242,14 +329,15 @@ void limit_further_memory(std::int64_t bytes) {
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
-                          const std::vector<std::pair<std::string, std::string>>& environment) {
+namespace {
+
+ProcessResult run(const std::vector<std::string>& arguments, Patience patience, const std::vector<std::pair<std::string, std::string>>& environment) {
     ProcessResult result;
-    AwakeTime time;
     fill_standard_descriptors();
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
-        result.output = fmt::format("no pipe: {}", std::strerror(errno));
+        result.error = errno;
+        result.output = fmt::format("no pipe: {}", std::strerror(result.error));
         return result;
     }
     pid_t child = 0;
@@ -257,22 +345,50 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
     ::close(pipe[1]);
     if (error != 0) {
         ::close(pipe[0]);
+        result.error = error;
         result.output = fmt::format("{} cannot be started: {}", arguments.front(), std::strerror(error));
         return result;
     }
     result.started = true;
-    result.timed_out = !collect(child, pipe[0], time, timeout_seconds, result.output) || !await_end(child, time, timeout_seconds);
+    std::optional<Running> shown(child);
+    result.timed_out = !collect(child, pipe[0], patience, result.output) || !await_end(child, patience);
     ::close(pipe[0]);
     if (result.timed_out)
         kill_tree(child);
     else
         ::kill(-child, SIGKILL);  // what is left of its group
+    shown.reset();                // before its number may be another's
     const int status = reap(child);
     if (programs_join == Group::parents) end_orphans();
-    result.seconds = time.seconds();
+    result.seconds = patience.spent();
+    if (result.timed_out && is_to_end()) throw InterruptedError(arguments.front(), "it was ended with this program", "start again");
     if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
     return result;
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
+                          const std::vector<std::pair<std::string, std::string>>& environment) {
+    return run(arguments, Patience(timeout_seconds, false), environment);
+}
+
+ProcessResult run_process_by_its_work(const std::vector<std::string>& arguments, double seconds,
+                                      const std::vector<std::pair<std::string, std::string>>& environment) {
+    return run(arguments, Patience(seconds, true), environment);
+}
+
+void kill_running_programs() noexcept {
+    for (const auto& one : running)
+        if (const pid_t child = one; child > 0) {
+            ::kill(-child, SIGKILL);
+            ::kill(child, SIGKILL);
+        }
+}
+
+void end_programs_when(bool (*interrupted)()) {
+    program_end = interrupted;
 }
 
 std::string find_program(const std::string& name) {

@@ -7,11 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "generator/error.hpp"
+
 namespace hone::inline v0_1 {
 
 /// The end of a program, and its output.
 struct ProcessResult {
     bool started = false;
+    int error = 0;  ///< of what did not start: a number of the system, as ENOENT
     bool timed_out = false;
     int exit_code = -1;  ///< -1 when it did not end by itself
     int signal = 0;      ///< that ended it
@@ -67,6 +70,26 @@ void kill_tree(pid_t root);
 ///     const auto result = run_process({"/usr/bin/c++", "--version"}, 10);
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
                           const std::vector<std::pair<std::string, std::string>>& environment = {});
+
+/// The same where the end must not depend on what else the machine does: the program is killed after
+/// `seconds` of processor time, with what it started, or after as long without any of it; at the
+/// latest after thirty times as long.
+ProcessResult run_process_by_its_work(const std::vector<std::string>& arguments, double seconds,
+                                      const std::vector<std::pair<std::string, std::string>>& environment = {});
+
+/// What `run_process` ran was ended because the user wants the whole to end.
+class InterruptedError : public Error {
+  public:
+    using Error::Error;
+};
+
+/// From now on `run_process` ends what it runs, and throws InterruptedError, once `interrupted` says
+/// so; null: never. For programs that take Ctrl-C as a flag: what they start has groups of its own
+/// and does not get it.
+void end_programs_when(bool (*interrupted)());
+
+/// Kills what `run_process` is running now, with all of its groups. For a signal's handler.
+void kill_running_programs() noexcept;
 
 /// Absolute path of a program that may be executed: `name` itself when it has a slash, else the
 /// first on PATH. Empty when there is none.

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "generator/value.hpp"
+#include "runtime/process.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"
@@ -142,6 +143,8 @@ Exit run(const std::vector<std::string>& arguments, Console& console) {
     } catch (const NothingError& error) {
         console.message("hone: {}\n", error.what());
         return Exit::nothing;
+    } catch (const InterruptedError&) {
+        return Exit::interrupted;
     } catch (const Error& error) {
         console.message("hone: {}\n", error.what());
         return Exit::wrong_input;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "generator/error.hpp"
+#include "generator/number_text.hpp"
 
 namespace hone::tools {
 namespace {
@@ -47,9 +48,10 @@ std::string CsvTable::place(std::size_t row) const {
 double CsvTable::number(std::size_t row, std::size_t column, const std::string& what) const {
     const std::string& text = rows[row][column];
     if (text.empty()) return 0;
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (*end != '\0' || !std::isfinite(value) || value < 0) throw Error(place(row), fmt::format("\"{}\" is no {}", text, what), "write a number");
+    std::size_t read = 0;
+    const double value = number_at_head(text, &read).value_or(-1);
+    if (read != text.size() || !std::isfinite(value) || value < 0)
+        throw Error(place(row), fmt::format("\"{}\" is no {}", text, what), "write a number");
     return value;
 }
 

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "runtime/process.hpp"
 #include "tools/command.hpp"
 
 namespace hone::tools {
@@ -13,9 +14,20 @@ namespace {
 volatile std::sig_atomic_t interruptions = 0;
 
 extern "C" void count_interruption(int) {
-    if (interruptions > 0) _exit(static_cast<int>(Exit::interrupted));
+    if (interruptions > 0) {
+        kill_running_programs();
+        _exit(static_cast<int>(Exit::interrupted));
+    }
     interruptions = 1;
 }
+
+extern "C" void kill_programs_and_end(int signal) {
+    kill_running_programs();
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+void (*otherwise)(int) = SIG_DFL;  // where there is no guard
 
 void install(void (*handler)(int)) {
     struct sigaction action {};
@@ -30,15 +42,23 @@ void install(void (*handler)(int)) {
 
 }  // namespace
 
+void end_with_programs() {
+    otherwise = kill_programs_and_end;
+    install(otherwise);
+}
+
 InterruptGuard::InterruptGuard() {
     interruptions = 0;
     install(count_interruption);
+    end_programs_when([] { return interruptions > 0; });
 }
 
 InterruptGuard::~InterruptGuard() {
     // After an interruption the process is about to end with its own code: a late second Ctrl-C
     // must not change that.
-    if (!requested()) install(SIG_DFL);
+    if (requested()) return;
+    end_programs_when(nullptr);
+    install(otherwise);
 }
 
 bool InterruptGuard::requested() const {

@@ -6,6 +6,7 @@
 
 #include "runtime/processors.hpp"
 #include "tools/command.hpp"
+#include "tools/interrupt.hpp"
 
 namespace {
 
@@ -23,6 +24,7 @@ winsize terminal_size() {
 
 int main(int count, char** words) {
     hone::take_usable_threads();
+    hone::tools::end_with_programs();
     const bool terminal = isatty(STDOUT_FILENO) == 1;
     const bool colour = hone::tools::wants_colour(terminal, std::getenv("NO_COLOR"), std::getenv("TERM"));
     const winsize size = terminal_size();

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "generator/error.hpp"
+#include "generator/number_text.hpp"
 #include "runtime/process.hpp"
 #include "tools/csv.hpp"
 #include "tools/format.hpp"
@@ -85,10 +86,10 @@ std::vector<HardwareCounter> counters_in(const std::string& output) {
     for (const auto& row : table.rows) {
         std::string digits = row[value];
         std::erase(digits, ',');  // thousands
-        char* end = nullptr;
-        const double number = std::strtod(digits.c_str(), &end);
-        if (digits.empty() || *end != '\0') continue;  // "n/a" on devices without the counter
-        last[{row[kernel], row[name]}] = {row[kernel], row[name], row[unit], number};
+        std::size_t read = 0;
+        const auto number = number_at_head(digits, &read);
+        if (!number || read != digits.size()) continue;  // "n/a" on devices without the counter
+        last[{row[kernel], row[name]}] = {row[kernel], row[name], row[unit], *number};
     }
     std::vector<HardwareCounter> counters;
     counters.reserve(last.size());

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "generator/number_text.hpp"
 #include "tools/explanation.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_diff.hpp"
@@ -25,7 +26,7 @@ namespace {
 // Of 10^5 candidates five digits are enough to draw, and to say 1.00x; the shortest text of a sum
 // of samples has seventeen.
 double drawn(double value) {
-    return std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
+    return number_at_head(fmt::format("{:.5g}", value)).value_or(0);
 }
 
 // Positions of things that occur often and are written once.
@@ -250,9 +251,9 @@ Searches searches_of(const ReportContents& contents, const Families& families) {
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         const NamedJournal& named = contents.journals[static_cast<std::size_t>(i)];
         const RunDescription& run = named.journal.run;
-        auto winner = winners.find({run.problem, device_key(run.device)});
-        if (winner == winners.end()) winner = winners.find({run.problem, run.device.name});
         try {
+            auto winner = winners.find({run.problem, device_key(run.device)});
+            if (winner == winners.end()) winner = winners.find({run.problem, run.device.name});
             documents[static_cast<std::size_t>(i)] = explained(named, winner == winners.end() ? "" : winner->second, families);
         } catch (const std::exception& error) {
             failures[static_cast<std::size_t>(i)] = error.what();

@@ -240,7 +240,7 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
     } catch (const OtherRunError& error) {
         if (settings_.problems.size() == 1) throw;  // options that do not fit the journal: the user's to change
         tuned.result.why_none = error.what();
-    } catch (const FullDiskError& error) {
+    } catch (const MachineError& error) {
         tuned.result.why_none = fmt::format("{}; what was measured is kept: go on with --resume", error.what());
     } catch (const Error& error) {
         tuned.result.why_none = error.what();

@@ -30,8 +30,8 @@ struct Evaluated {
 /// Turns candidates into outcomes: on a device through a worker process (worker_evaluator.hpp), or
 /// by a formula in a simulation.
 ///
-/// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more, as a
-/// full disk does (FullDiskError), but for that of another host, which costs its device alone.
+/// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more, as
+/// where the machine is at fault (MachineError), but for another host, which costs its device alone.
 class Evaluator {
   public:
     virtual ~Evaluator() = default;

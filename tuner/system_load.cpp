@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/cgroup.hpp"
+#include "generator/number_text.hpp"
 #include "generator/text.hpp"
 #include "runtime/processors.hpp"
 
@@ -48,7 +49,7 @@ std::optional<double> waiting_seconds(const fs::path& path) {
     std::ifstream file(path);
     const std::string total = "total=";
     for (std::string word; file >> word;)
-        if (word.rfind(total, 0) == 0) return std::strtod(word.c_str() + total.size(), nullptr) * 1e-6;
+        if (word.rfind(total, 0) == 0) return number_at_head(word.substr(total.size())).value_or(0) * 1e-6;
     return std::nullopt;
 }
 

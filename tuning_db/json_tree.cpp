@@ -107,8 +107,12 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
         add(JsonNode::Kind::real, std::to_string(value)).real = static_cast<double>(value);
         return true;
     }
+    // The text comes with the decimal point of the application's locale.
     bool number_float(number_float_t value, const string_t& text) override {
-        add(JsonNode::Kind::real, text).real = value;
+        JsonNode& node = add(JsonNode::Kind::real, text);
+        const std::size_t point = node.text.find_first_not_of("0123456789+-eE");
+        if (point != std::string::npos) node.text[point] = '.';
+        node.real = value;
         return true;
     }
     bool string(string_t& value) override { return add(JsonNode::Kind::string, std::move(value)), true; }

@@ -6,6 +6,7 @@
 
 #include "benchmarks/report/tables.hpp"
 #include "generator/error.hpp"
+#include "generator/number_text.hpp"
 
 namespace hone::benchmarks {
 namespace {
@@ -30,7 +31,7 @@ const std::array sources{
 
 double number(const Table::Row& row, const std::string& column) {
     const auto found = row.find(column);
-    return found == row.end() ? 0 : std::stod(found->second);
+    return found == row.end() ? 0 : number_at_head(found->second).value_or(0);
 }
 
 // Whether the row's kernel was tuned for this device: a label says how it was found.

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "generator/error.hpp"
+#include "generator/number_text.hpp"
 
 namespace hone::benchmarks {
 namespace {
@@ -144,7 +145,8 @@ Table contexts_of(const std::vector<fs::path>& documents) {
         maker.put(row, "run", file.stem().string());
         for (const auto& [name, value] : document["context"].items())
             if (name == "date" || name == "device" || name == "compiler" || name.starts_with("ceiling_"))
-                maker.put(row, name, name.starts_with("ceiling_") ? fmt::format("{:.6g}", std::stod(value.get<std::string>())) : cell(value));
+                maker.put(row, name,
+                          name.starts_with("ceiling_") ? fmt::format("{:.6g}", number_at_head(value.get<std::string>()).value_or(0)) : cell(value));
         maker.take(Json::object(), std::move(row));
     }
     return maker.made();

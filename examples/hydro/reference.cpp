@@ -7,6 +7,7 @@
 
 #include "examples/hydro/energy_mass.hpp"
 #include "examples/hydro/point_physics.hpp"
+#include "generator/caught.hpp"
 #include "generator/error.hpp"
 
 namespace hone::examples::hydro {
@@ -245,9 +246,11 @@ class ReferenceOperator final : public Operator {
 int reference_mass_solve(const MassSystem& system, std::span<const double> b, std::span<double> x, double tolerance) {
     const auto rows = static_cast<std::size_t>(system.matrix.rows());
     std::vector<int> iterations(static_cast<std::size_t>(system.components));
+    Caught caught;
 #pragma omp parallel for schedule(dynamic) if (rows > 500)
     for (std::size_t c = 0; c < iterations.size(); ++c)
-        iterations[c] = solve_component(system.matrix, system.fixed[c], &b[c * rows], &x[c * rows], tolerance);
+        caught.from([&] { iterations[c] = solve_component(system.matrix, system.fixed[c], &b[c * rows], &x[c * rows], tolerance); });
+    caught.rethrow();
     if (std::find(iterations.begin(), iterations.end(), -1) != iterations.end())
         throw Error("conjugate gradients on the mass matrix", "they do not converge", "ask for a larger tolerance");
     return *std::max_element(iterations.begin(), iterations.end());

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 
+#include "generator/caught.hpp"
 #include "generator/error.hpp"
 #include "generator/value.hpp"
 #include "runtime/ranks/ordered_gather.hpp"
@@ -62,8 +63,10 @@ double mass_norm(const ReferenceElement& element, Value value) {
 template <typename Part>
 std::vector<double> parts_of_elements(int elements, Part part) {
     std::vector<double> parts(static_cast<std::size_t>(elements));
+    Caught caught;
 #pragma omp parallel for schedule(static) if (elements >= worth_a_team)
-    for (int k = 0; k < elements; ++k) parts[static_cast<std::size_t>(k)] = part(k);
+    for (int k = 0; k < elements; ++k) caught.from([&] { parts[static_cast<std::size_t>(k)] = part(k); });
+    caught.rethrow();
     return parts;
 }
 
@@ -154,14 +157,18 @@ std::vector<double> Discretisation::interpolated(const Solution& solution, doubl
     const auto fields = static_cast<std::size_t>(equation->field_count());
     const auto count = static_cast<std::size_t>(nodes());
     const int elements = size();
+    Caught caught;
 #pragma omp parallel for schedule(static) if (elements >= worth_a_team)
     for (int k = 0; k < elements; ++k) {
-        const auto at = placed(mesh, k, element->points);
-        for (std::size_t n = 0; n < count; ++n) {
-            const Fields values = solution(at[n], time);
-            for (std::size_t f = 0; f < fields; ++f) q[(static_cast<std::size_t>(k) * fields + f) * count + n] = values[f];
-        }
+        caught.from([&] {
+            const auto at = placed(mesh, k, element->points);
+            for (std::size_t n = 0; n < count; ++n) {
+                const Fields values = solution(at[n], time);
+                for (std::size_t f = 0; f < fields; ++f) q[(static_cast<std::size_t>(k) * fields + f) * count + n] = values[f];
+            }
+        });
     }
+    caught.rethrow();
     return q;
 }
 

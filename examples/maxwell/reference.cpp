@@ -3,6 +3,7 @@
 #include <array>
 
 #include "examples/maxwell/runge_kutta.hpp"
+#include "generator/caught.hpp"
 
 namespace hone::examples {
 namespace {
@@ -181,13 +182,17 @@ void reference_right_hand_side(const Discretisation& of, std::span<const double>
     const int fields = of.equation->field_count();
     constexpr std::int64_t worth_a_team = 64;
     const std::int64_t elements = of.size();
+    Caught caught;
 #pragma omp parallel for schedule(static) if (elements >= worth_a_team)
     for (std::int64_t k = 0; k < elements; ++k) {
-        std::vector<State> states = Element(of, materials, q, k).right_hand_side();
-        for (int f = 0; f < fields; ++f)
-            for (int n = 0; n < of.nodes(); ++n)
-                rhs[static_cast<std::size_t>((k * fields + f) * of.nodes() + n)] = places.at(states[static_cast<std::size_t>(n)], f);
+        caught.from([&] {
+            std::vector<State> states = Element(of, materials, q, k).right_hand_side();
+            for (int f = 0; f < fields; ++f)
+                for (int n = 0; n < of.nodes(); ++n)
+                    rhs[static_cast<std::size_t>((k * fields + f) * of.nodes() + n)] = places.at(states[static_cast<std::size_t>(n)], f);
+        });
     }
+    caught.rethrow();
 }
 
 void reference_steps(const Discretisation& of, std::vector<double>& q, double dt, int steps) {

@@ -1,6 +1,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
+#include "runtime/cpu/memory_file.hpp"
 #include "runtime/forked.hpp"
 #include "runtime/processors.hpp"
 
@@ -40,7 +42,7 @@ void in_shares(std::int64_t bytes, const Work& work) {
 
 class CpuModule : public Module {
   public:
-    explicit CpuModule(HostObject object) : object_(std::move(object)) {}
+    CpuModule(HostObject object, std::optional<MemoryFile> file) : file_(std::move(file)), object_(std::move(object)) {}
 
     int entry(const std::string& name) const override {
         for (int i = 0; object_.entries()[i].name != nullptr; ++i)
@@ -51,8 +53,14 @@ class CpuModule : public Module {
     void launch(int entry, const Dim3&, const Dim3&, std::int64_t, Stream, void** arguments) const override { object_.launch(entry, arguments); }
 
   private:
+    std::optional<MemoryFile> file_;  // that the object was loaded from; outlives it
     HostObject object_;
 };
+
+bool allows_execution(const std::filesystem::path& folder) {
+    struct statvfs status {};
+    return ::statvfs(folder.c_str(), &status) != 0 || (status.f_flag & ST_NOEXEC) == 0;
+}
 
 class CpuStopWatch : public StopWatch {
   public:
@@ -88,12 +96,21 @@ class CpuBackend : public Backend {
         if (!object) {
             const std::string key = "loaded object " + sha256(code.binary);
             if (!cache_->read(key) && !cache_->write(key, code.binary))
-                throw FullDiskError("cache folder " + cache_->folder().string(), fmt::format("it does not take {} bytes", code.binary.size()),
-                                    "make room or let this user write there, or set HONE_CACHE to another folder");
+                throw MachineError("cache folder " + cache_->folder().string(), fmt::format("it does not take {} bytes", code.binary.size()),
+                                   "make room or let this user write there, or set HONE_CACHE to another folder");
             object = HostObject(cache_->path(key).string(), reason);
         }
-        if (!object) throw Error("loading a compiled kernel", reason, "set HONE_CACHE to a folder on a file system that allows execution");
-        return std::make_unique<CpuModule>(std::move(object));
+        std::optional<MemoryFile> file;
+        if (!object && !allows_execution(cache_->folder())) {
+            file.emplace(code.binary);
+            object = HostObject(file->path(), reason);
+            // The loader's words for a file that the system does not let be executed.
+            if (!object && reason.find("failed to map segment") != std::string::npos)
+                throw MachineError("cache folder " + cache_->folder().string(), "its file system allows no execution, nor does memory: " + reason,
+                                   "set HONE_CACHE to a folder on a file system that allows execution");
+        }
+        if (!object) throw Error("loading a compiled kernel", reason, "mend the kernel: its object cannot be loaded");
+        return std::make_unique<CpuModule>(std::move(object), std::move(file));
     }
 
     void* allocate(std::int64_t bytes) override { return allocate_host_memory(bytes, "memory on the cpu"); }

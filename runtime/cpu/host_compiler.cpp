@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +23,8 @@
 #include "runtime/cpu/compiled_headers.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_object.hpp"
+#include "runtime/cpu/memory_file.hpp"
+#include "runtime/directives.hpp"
 #include "runtime/process.hpp"
 #include "runtime/run_folder.hpp"
 #include "tuning_db/environment.hpp"
@@ -60,10 +61,23 @@ std::string reason(const ProcessResult& result, const std::string& log) {
     return first_line(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1));
 }
 
+constexpr const char* source_name = "kernel.cpp";
+
+// Whether a compiler's log finds fault with a line: "kernel.cpp:3:7: error: ", "mine.h:2: fatal error: ".
+bool names_a_line(std::string_view log) {
+    for (std::size_t at = log.find("error: "); at != std::string_view::npos; at = log.find("error: ", at + 1)) {
+        const std::string_view before = log.substr(0, at);
+        const std::size_t colon = before.find_last_of(":\n");
+        if (colon != std::string_view::npos && colon > 0 && before[colon] == ':' && before[colon - 1] >= '0' && before[colon - 1] <= '9') return true;
+    }
+    return false;
+}
+
 // One run of a compiler.
 struct Attempt {
     CompileOutcome outcome;
-    bool has_room = true;  // for temporary files; else neither the compiler nor the source is to blame
+    bool timed_out = false;
+    bool has_room = true;  // for temporary files and a process; else neither the compiler nor the source is to blame
 };
 
 Attempt without_room(const std::string& reason) {
@@ -83,8 +97,8 @@ std::string full_disk(std::string_view log) {
 
 // Runs the compiler at `path` on the text, once. The outcome's code lies in memory only.
 Attempt compile_in(const fs::path& folder, const std::string& path, const std::vector<std::string>& options, const std::string& text,
-                   double timeout_seconds) {
-    const fs::path input = folder / "kernel.cpp";
+                   double timeout_seconds, bool by_its_work) {
+    const fs::path input = folder / source_name;
     const fs::path output = folder / "kernel.so";
     const auto full = [&](const std::string& reason) {
         return without_room(fmt::format("temporary folder {}: {}; make room there, or set TMPDIR to another folder", folder.string(), reason));
@@ -100,10 +114,13 @@ Attempt compile_in(const fs::path& folder, const std::string& path, const std::v
     arguments.insert(arguments.end(), {input.string(), "-o", output.string()});
     // TMPDIR: what a killed compiler leaves behind goes with the folder. LC_ALL: its messages are
     // part of records, so in one language.
-    const ProcessResult result = run_process(arguments, timeout_seconds, {{"LC_ALL", "C"}, {"TMPDIR", folder.string()}});
+    const auto run = by_its_work ? run_process_by_its_work : run_process;
+    const ProcessResult result = run(arguments, timeout_seconds, {{"LC_ALL", "C"}, {"TMPDIR", folder.string()}});
+    if (!result.started && result.error != ENOENT && result.error != EACCES && result.error != ENOEXEC) return without_room(result.output);
     outcome.code.seconds = result.seconds;
     outcome.code.log = without(result.output, folder.string() + "/");
     std::optional<std::string> binary = result.ok() ? read_file(output) : std::nullopt;
+    attempt.timed_out = result.timed_out;
     outcome.ok = binary && !binary->empty();
     if (outcome.ok)
         outcome.code.binary = std::move(*binary);
@@ -114,14 +131,15 @@ Attempt compile_in(const fs::path& folder, const std::string& path, const std::v
     return attempt;
 }
 
-Attempt compile_once(const std::string& path, const std::vector<std::string>& options, const std::string& text, double timeout_seconds) {
+Attempt compile_once(const std::string& path, const std::vector<std::string>& options, const std::string& text, double timeout_seconds,
+                     bool by_its_work = false) {
     std::optional<RunFolder> folder;
     try {
         folder.emplace();
     } catch (const Error& error) {
         return without_room(error.what());
     }
-    return compile_in(folder->path(), path, options, text, timeout_seconds);
+    return compile_in(folder->path(), path, options, text, timeout_seconds, by_its_work);
 }
 
 // What -march=native means here.
@@ -129,21 +147,6 @@ std::string machine_text() {
     const CpuInfo cpu = read_cpuinfo();
     return cpu.name + "\n" + cpu.flags;
 }
-
-// A file in memory: a temporary folder may be on a file system that allows no execution.
-class MemoryFile {
-  public:
-    explicit MemoryFile(const std::string& contents) : descriptor_(memfd_create("hone", MFD_CLOEXEC)) {
-        std::ofstream(path(), std::ios::binary) << contents;
-    }
-    ~MemoryFile() { close(descriptor_); }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
-
-  private:
-    int descriptor_;
-};
 
 // y = 2 x + 1 with what kernels use: C++20, the standard library's headers, OpenMP's threads and
 // vectors.
@@ -178,11 +181,14 @@ struct Trial {
     bool has_room = true;  // else nothing is known of it
 };
 
+// Of processor time: half a second is usual. How busy the machine is must not decide which compiler
+// is taken, as a search goes on with the compiler that it began with.
+constexpr double probe_seconds = 20;
+
 // Whether the compiler at `path` makes kernels.
 Trial probed(const std::string& path, const std::string& version) {
     const auto fails = [&](const std::string& why) { return Trial{version, fmt::format("{}: {}", version, why)}; };
-    constexpr double patience_seconds = 20;  // a fifth of a second where nothing else runs
-    const auto [outcome, has_room] = compile_once(path, host_compiler_options(), with_entry_table(probe()), patience_seconds);
+    const auto [outcome, timed_out, has_room] = compile_once(path, host_compiler_options(), with_entry_table(probe()), probe_seconds, true);
     if (!has_room) return {version, outcome.failure, false};
     if (!outcome.ok) return fails(outcome.failure);
     const MemoryFile file(outcome.code.binary);
@@ -238,8 +244,7 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
         if (known->failure.empty()) cache->write(key, known->version);
         return std::move(*known);
     }
-    constexpr double patience_seconds = 20;
-    const ProcessResult result = run_process({path, "--version"}, patience_seconds, {{"LC_ALL", "C"}});
+    const ProcessResult result = run_process_by_its_work({path, "--version"}, probe_seconds, {{"LC_ALL", "C"}});
     Trial trial{first_line(result.output), ""};
     if (!result.ok() || trial.version.empty())
         trial.failure = "it does not tell its version: " + (result.ok() ? "it says nothing" : result.failure());
@@ -289,6 +294,38 @@ std::string_view without_head(std::string_view text) {
     return text;
 }
 
+// Folders that the environment has the compiler look for headers in.
+std::vector<fs::path> environments_folders() {
+    std::vector<fs::path> folders;
+    for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
+        const std::string list = environment_variable(variable);
+        std::string_view left = list;
+        while (!left.empty()) {
+            folders.emplace_back(left.substr(0, left.find(':')));
+            left.remove_prefix(std::min(left.size(), folders.back().native().size() + 1));
+        }
+    }
+    return folders;
+}
+
+// Whether a text includes anything that may change while the compiler's version does not.
+bool reads_further_headers(std::string_view text) {
+    const std::vector<fs::path> folders = environments_folders();
+    const auto in_folder = [](const std::string& name) {
+        return [&name](const fs::path& folder) {
+            std::error_code error;
+            return fs::exists(folder / name, error);
+        };
+    };
+    for (const Directive& line : directives(text)) {
+        if (!line.includes()) continue;
+        const std::string name = line.file();
+        if (line.keyword != "include" || line.names() == Directive::Names::computed || !is_standard_header(name)) return true;
+        if (std::any_of(folders.begin(), folders.end(), in_folder(name))) return true;
+    }
+    return false;
+}
+
 class HostCompilerRunner : public Compiler {
   public:
     HostCompilerRunner(DiskCache& cache, double timeout_seconds, HeaderUse headers)
@@ -304,7 +341,7 @@ class HostCompilerRunner : public Compiler {
 
     CompileOutcome compile(const KernelSource& source) const override {
         CompileOutcome outcome;
-        if (!host_.has_room) throw FullDiskError(host_.missing);
+        if (!host_.has_room) throw MachineError(host_.missing);
         if (!host_.path.empty() && source.target == Target::cpu) {
             outcome = compile_text(with_entry_table(source));
             if (!outcome.ok) return outcome;
@@ -321,22 +358,35 @@ class HostCompilerRunner : public Compiler {
         std::string key = fmt::format("shared object\n{}\n{}\n", host_.version, machine_);
         for (const auto& option : options_) key += option + "\n";
         key += without_head(text);
+        const bool reads = reads_further_headers(text);
         CompileOutcome outcome;
+        if (reads) {
+            const CompileOutcome read = compiled_once(preprocessing_options(), text);
+            if (!read.ok) return compile_anew(text, false);  // which tells why
+            key += "\nwith its headers " + sha256(read.code.binary);
+        }
         if (auto kept = cache_->read(key); kept && kept->size() >= tail_bytes) {
             outcome.ok = true;
             outcome.code = unpacked(*kept);
             outcome.code.from_cache = true;
         } else {
-            outcome = compile_anew(text);
+            outcome = compile_anew(text, !reads);
             if (!outcome.ok || !cache_->write(key, packed(outcome.code))) return outcome;
         }
         outcome.code.file = cache_->path(key);
         return outcome;
     }
 
-    CompileOutcome compile_anew(const std::string& text) const {
+    // The text with all that it includes, in place of code. Where lines came from is left out.
+    std::vector<std::string> preprocessing_options() const {
+        std::vector<std::string> options = options_;
+        options.insert(options.end(), {"-E", "-P"});
+        return options;
+    }
+
+    CompileOutcome compile_anew(const std::string& text, bool compiled_headers) const {
         std::vector<std::string> with_headers = options_;
-        {
+        if (compiled_headers) {
             const std::lock_guard lock(headers_mutex_);
             const std::vector<std::string> headers = headers_.options_for(text, timeout_seconds_);
             with_headers.insert(with_headers.end(), headers.begin(), headers.end());
@@ -355,8 +405,18 @@ class HostCompilerRunner : public Compiler {
 
     CompileOutcome compiled_once(const std::vector<std::string>& options, const std::string& text) const {
         Attempt attempt = compile_once(host_.path, options, text, timeout_seconds_);
-        if (!attempt.has_room) throw FullDiskError(attempt.outcome.failure);
+        if (!attempt.has_room) throw MachineError(attempt.outcome.failure);
+        if (!attempt.outcome.ok && !attempt.timed_out && !names_a_line(attempt.outcome.code.log)) require_compiler();
         return std::move(attempt.outcome);
+    }
+
+    // A compiler that ended without a word about the source may be gone, or a part of it: then it
+    // does not compile what it compiled before either.
+    void require_compiler() const {
+        const Trial trial = probed(host_.path, host_.version);
+        if (!trial.failure.empty() || !trial.has_room)
+            throw MachineError("C++ compiler " + host_.path, "it compiled kernels before, and does so no more: " + trial.failure,
+                               "see 'hone doctor', and install it again");
     }
 
     DiskCache* cache_;

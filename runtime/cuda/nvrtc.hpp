@@ -12,7 +12,8 @@ namespace hone::inline v0_1::cuda {
 struct Program;
 
 constexpr int nvrtc_success = 0;
-constexpr int nvrtc_builtins_failure = 7;
+constexpr int nvrtc_out_of_memory = 1;
+constexpr int nvrtc_builtins_failure = 7;  // its library of built-in functions is not there
 
 // clang-format off
 #define HONE_NVRTC_FUNCTIONS(row)                                                                                     \

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <locale>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "runtime/compiled_entries.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/resource_report.hpp"
+#include "runtime/cuda/toolkit_headers.hpp"
+#include "runtime/directives.hpp"
 
 namespace hone::inline v0_1::cuda {
 namespace {
@@ -33,6 +36,7 @@ std::optional<CompiledCode> unpacked(const std::string& contents) {
     const std::size_t head = contents.find("\n\n");
     if (!contents.starts_with(cache_form) || head == std::string::npos) return std::nullopt;
     std::istringstream lines(contents.substr(cache_form.size() + 1, head - cache_form.size()));
+    lines.imbue(std::locale::classic());
     CompiledCode code;
     code.target = Target::cuda;
     std::size_t log_bytes = 0;
@@ -72,11 +76,37 @@ std::string reason(const std::string& log, const std::string& result) {
     return log.empty() ? result : fmt::format("{}: {}", result, first_line(log));
 }
 
+// NVRTC looks for headers beside the source, and the source has no file: in whatever folder the
+// program runs in. So a source that includes something gets a folder that nobody can make.
+constexpr std::string_view no_folder = "/proc/self/hone/";
+
+std::string without(std::string text, std::string_view part) {
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) text.erase(at, part.size());
+    return text;
+}
+
+// What to do about a header that NVRTC did not find; empty when it found all.
+std::string absent_header(const std::string& log, const ToolkitHeaders& toolkit) {
+    constexpr std::string_view words = "open source file \"";
+    const std::size_t at = log.find(words);
+    if (at == std::string::npos) return "";
+    const std::size_t begin = at + words.size();
+    const std::string name = log.substr(begin, log.find('"', begin) - begin);
+    if (is_standard_header(name) && name.find('.') == std::string::npos)
+        return fmt::format("; <{0}> is of the host's C++ library: include <cuda/std/{0}>", name);
+    if (toolkit.folders.empty()) return "; " + toolkit_headers_remedy();
+    return fmt::format("; it is looked for beside the kernel and in {}", toolkit.folders.front().string());
+}
+
 // A program that NVRTC holds.
 class ProgramHandle {
   public:
-    ProgramHandle(const Nvrtc& nvrtc, const std::string& text) : nvrtc_(&nvrtc) {
-        result_ = nvrtc_->create_program(&program_, text.c_str(), "kernel.cu", 0, nullptr, nullptr);
+    ProgramHandle(const Nvrtc& nvrtc, const std::string& text, const IncludedHeaders& headers) : nvrtc_(&nvrtc) {
+        std::vector<const char*> names;
+        std::vector<const char*> texts;
+        for (const auto& [name, contents] : headers.given) names.push_back(name), texts.push_back(contents);
+        const std::string name = (headers.key.empty() ? "" : std::string(no_folder)) + "kernel.cu";
+        result_ = nvrtc_->create_program(&program_, text.c_str(), name.c_str(), static_cast<int>(headers.given.size()), texts.data(), names.data());
     }
     ~ProgramHandle() {
         if (program_ != nullptr) nvrtc_->destroy_program(&program_);
@@ -137,6 +167,7 @@ class NvrtcCompiler : public Compiler {
     NvrtcCompiler(const std::string& architecture, DiskCache& cache, const LibraryCandidates& candidates)
         : cache_(&cache), nvrtc_(load_nvrtc(candidates)), options_(nvrtc_options(architecture)) {
         if (!nvrtc_.missing.empty()) throw Error("CUDA compiler", nvrtc_.missing, nvrtc_.remedy);
+        toolkit_ = find_toolkit_headers(nvrtc_.library.path());
         check_architecture(nvrtc_, architecture);
     }
 
@@ -151,13 +182,15 @@ class NvrtcCompiler : public Compiler {
         std::string key = fmt::format("{}\n{}\n", cache_form, nvrtc_.name);
         for (const auto& option : options_) key += option + "\n";
         key += source.text;
+        const IncludedHeaders headers = included_headers(source.text, toolkit_);
+        if (!headers.key.empty()) key += "\nheaders " + headers.key;
         if (const auto kept = cache_->read(key))
             if (auto code = unpacked(*kept)) {
                 outcome.ok = true;
                 outcome.code = std::move(*code);
                 return judged(std::move(outcome), source);
             }
-        outcome = run(source.text);
+        outcome = run(source.text, headers);
         // A full disk costs time, not the answer.
         if (outcome.ok) cache_->write(key, packed(outcome.code));
         return judged(std::move(outcome), source);
@@ -172,26 +205,37 @@ class NvrtcCompiler : public Compiler {
         return outcome;
     }
 
-    CompileOutcome run(const std::string& text) const {
+    std::vector<std::string> options_with(const IncludedHeaders& headers) const {
+        std::vector<std::string> options = options_;
+        options.insert(options.end(), headers.options.begin(), headers.options.end());
+        return options;
+    }
+
+    CompileOutcome run(const std::string& text, const IncludedHeaders& headers) const {
         CompileOutcome outcome;
         outcome.code.target = Target::cuda;
         const auto begin = std::chrono::steady_clock::now();
-        ProgramHandle program(nvrtc_, text);
-        const int result = program.compile(options_);
-        outcome.code.log = program.log();
+        ProgramHandle program(nvrtc_, text, headers);
+        const int result = program.compile(options_with(headers));
+        outcome.code.log = without(program.log(), no_folder);
+        if (result == nvrtc_out_of_memory || result == nvrtc_builtins_failure)
+            throw MachineError(fmt::format("CUDA compiler {} ({})", nvrtc_.name, nvrtc_.library.path()),
+                               reason(outcome.code.log, nvrtc_.error_string(result)),
+                               result == nvrtc_out_of_memory ? "free memory" : "install libnvrtc-builtins.so of the same version beside it");
         if (result == nvrtc_success) outcome.code.binary = program.cubin();
         outcome.code.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         outcome.ok = !outcome.code.binary.empty();
         if (outcome.ok)
             outcome.code.resources = parse_resources(outcome.code.log);
         else
-            outcome.failure = reason(outcome.code.log, nvrtc_.error_string(result));
+            outcome.failure = reason(outcome.code.log, nvrtc_.error_string(result)) + absent_header(outcome.code.log, toolkit_);
         return outcome;
     }
 
     DiskCache* cache_;
     Nvrtc nvrtc_;
     std::vector<std::string> options_;
+    ToolkitHeaders toolkit_;
 };
 
 }  // namespace

@@ -14,8 +14,9 @@ std::vector<std::string> nvrtc_options(const std::string& architecture);
 
 /// `make_nvrtc_compiler` (runtime/compiler.hpp) with a library of the caller's choice.
 ///
-/// A kernel is one translation unit without #include; `float4`, `double2`, the device intrinsics
-/// and inline PTX are there. Functions and constants without __host__ or __device__ belong to the
+/// A kernel may include the toolkit's headers (toolkit_headers.hpp) and those of the C library that
+/// mean anything on a device (nvrtc_headers.hpp); their contents are part of the cache's key.
+/// `float4`, `double2`, the device intrinsics and inline PTX are there without. Functions and constants without __host__ or __device__ belong to the
 /// device, so that plain `constexpr` works.
 ///
 /// Several threads may compile at once. Seen with NVRTC 13.0: they take turns at parsing (a short

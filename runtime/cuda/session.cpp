@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "generator/error.hpp"
+#include "runtime/compiler.hpp"
 #include "runtime/forked.hpp"
 #include "runtime/processors.hpp"
 
@@ -31,6 +35,20 @@ const char* remedy_for(Result result) {
     }
 }
 
+// Whether no other kernel would run either, in whatever process: hardware, driver or a device that
+// is gone.
+bool is_machines(Result result) {
+    constexpr std::array<Result, 8> codes{46,    // device unavailable: in exclusive use by another process
+                                          100,   // no device
+                                          101,   // no such device
+                                          214,   // uncorrectable error of memory
+                                          220,   // uncorrectable error of NVLink
+                                          226,   // contained error
+                                          802,   // system not ready
+                                          803};  // driver and library differ
+    return std::find(codes.begin(), codes.end(), result) != codes.end();
+}
+
 }  // namespace
 
 Session::Session(Driver driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {
@@ -47,8 +65,10 @@ Session::~Session() {
 }
 
 void Session::fail(Result result, const std::string& what) const {
-    throw Error(fmt::format("CUDA device {} ({})", device_.index, device_.fingerprint.name), fmt::format("{}: {}", what, driver_.text(result)),
-                remedy_for(result));
+    const std::string where = fmt::format("CUDA device {} ({})", device_.index, device_.fingerprint.name);
+    const std::string found = fmt::format("{}: {}", what, driver_.text(result));
+    if (is_machines(result)) throw MachineError(where, found, "see nvidia-smi and the system's log; start again once the device answers");
+    throw Error(where, found, remedy_for(result));
 }
 
 Current::Current(const Session& session) : session_(&session) {

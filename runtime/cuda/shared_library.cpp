@@ -19,9 +19,18 @@ const std::vector<std::string> driver_names{"libcuda.so.1"};
 const std::vector<std::string> nvml_names{"libnvidia-ml.so.1"};
 const std::vector<std::string> nccl_names{"libnccl.so.2"};
 
-// Toolkits of one machine, in the order of preference.
+std::vector<std::string> in_folder(const fs::path& folder, const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    paths.reserve(names.size());
+    for (const auto& name : names) paths.push_back((folder / name).string());
+    return paths;
+}
+
+}  // namespace
+
 std::vector<fs::path> toolkit_folders() {
     std::vector<fs::path> folders;
+    if (!environment_variable("HONE_CUDA_LIBRARIES").empty()) return folders;
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
         if (const std::string value = environment_variable(name); !value.empty()) folders.emplace_back(value);
     folders.emplace_back("/usr/local/cuda");
@@ -34,15 +43,6 @@ std::vector<fs::path> toolkit_folders() {
     folders.emplace_back("/opt/cuda");
     return folders;
 }
-
-std::vector<std::string> in_folder(const fs::path& folder, const std::vector<std::string>& names) {
-    std::vector<std::string> paths;
-    paths.reserve(names.size());
-    for (const auto& name : names) paths.push_back((folder / name).string());
-    return paths;
-}
-
-}  // namespace
 
 SharedLibrary::SharedLibrary(const std::vector<std::string>& candidates) {
     for (const auto& name : candidates) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +45,11 @@ struct LibraryCandidates {
     std::vector<std::string> nvml;
     std::vector<std::string> nccl = {};
 };
+
+/// Folders of CUDA toolkits that may be on this machine, in the order of preference: CUDA_HOME,
+/// CUDA_PATH and the usual places, newest version first. None where HONE_CUDA_LIBRARIES names a
+/// folder.
+std::vector<std::filesystem::path> toolkit_folders();
 
 /// The loader's own search, then CUDA_HOME, CUDA_PATH and the usual folders of the toolkit, newest
 /// version first. Where HONE_CUDA_LIBRARIES names a folder, that folder alone: an empty one makes a

@@ -10,6 +10,8 @@
 #include "runtime/kernel_folder/data.hpp"
 #include "runtime/kernel_folder/description.hpp"
 #include "runtime/kernel_folder/folder_file.hpp"
+#include "runtime/kernel_folder/headers.hpp"
+#include "runtime/kernel_folder/python_modules.hpp"
 #include "runtime/kernel_folder/reference.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 #include "runtime/sha256.hpp"
@@ -23,6 +25,7 @@ using namespace kernel_folder;
 
 constexpr std::int64_t longest_file = std::int64_t{4} << 20;
 constexpr const char* description_name = "family.json";
+constexpr std::int64_t longest_library = std::int64_t{1} << 30;
 constexpr std::size_t hash_digits = 8;
 
 // Words of a problem that every family can be asked about: middling sizes, the first word of each
@@ -64,6 +67,35 @@ Family family_of(const std::shared_ptr<const Description>& description, const fs
     return family;
 }
 
+// Sources with their headers in place. What they and the reference read beside is added to `read`.
+void add_headers(Description& description, const fs::path& folder, std::string& read) {
+    Headers headers(folder);
+    for (auto* side : {&description.cpu, &description.cuda})
+        if (*side) (*side)->text = headers.in_place((*side)->text, description.name + "/" + (*side)->file, !(*side)->is_template());
+    ReferenceSource& reference = description.reference;
+    if (reference.kind == ReferenceSource::Kind::source)
+        reference.text = headers.in_place(reference.text, description.name + "/" + reference.file, true);
+    read += headers.read();
+}
+
+// What a reference is made of that no compiler of hone's sees.
+void add_reference_files(ReferenceSource& reference, const fs::path& folder, std::string& read) {
+    using Kind = ReferenceSource::Kind;
+    if (reference.kind != Kind::library && reference.kind != Kind::python) return;
+    std::vector<fs::path> files{folder / reference.file};
+    if (reference.kind == Kind::python)
+        for (fs::path& module : python_modules(files.front())) files.push_back(std::move(module));
+    std::error_code error;
+    for (const fs::path& file : files) {
+        const fs::path path = fs::canonical(file, error);
+        if (error) continue;  // whoever runs it says that it is not there
+        const std::string hash = sha256(read_file(path, longest_library));
+        reference.files.emplace_back(path.string(), hash);
+        const bool known = reference.kind == Kind::python && file == files.front();  // its text was read already
+        if (!known) read += fmt::format("\n{} {}", path.filename().string(), hash);
+    }
+}
+
 }  // namespace
 
 KernelFolder::KernelFolder(const fs::path& folder) {
@@ -80,7 +112,10 @@ KernelFolder::KernelFolder(const fs::path& folder) {
         return contents;
     };
     const std::string file = (folder / description_name).string();
-    description_ = std::make_shared<const Description>(parse_description(text, file, read_source));
+    Description description = parse_description(text, file, read_source);
+    add_headers(description, path_, read);
+    add_reference_files(description.reference, path_, read);
+    description_ = std::make_shared<const Description>(std::move(description));
     family_ = family_of(description_, path_, description_->name + ":" + sha256(read).substr(0, hash_digits));
     try {
         Families({family_}).parse_problem(family_.example);

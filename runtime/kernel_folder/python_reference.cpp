@@ -8,6 +8,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/kernel_folder/folder_file.hpp"
+#include "runtime/kernel_folder/reference.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 #include "runtime/process.hpp"
 #include "runtime/run_folder.hpp"
@@ -27,7 +28,7 @@ constexpr double most_real = 1e300;
 // Arrays are files that both processes map. The function gets what its parameters name, so that
 // their order is its own.
 constexpr const char* driver = R"(
-import importlib.util, inspect, json, math, mmap, sys
+import importlib.util, inspect, json, math, mmap, os, site, sys, sysconfig
 
 sys.path = [place for place in sys.path if place]  # nothing from the working folder
 call = json.load(open(sys.argv[1]))
@@ -36,6 +37,8 @@ try:
 except ImportError:
     numpy = None
 sys.dont_write_bytecode = True
+sys.path.append(os.path.dirname(call["file"]))
+before = set(sys.modules)
 spec = importlib.util.spec_from_file_location("hone_reference", call["file"])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
@@ -65,6 +68,19 @@ if all(one.kind != one.VAR_KEYWORD for one in parameters):
 function(**known)
 for one in maps:
     one.flush()
+
+# Nothing of the user's own runs that hone has not read.
+paths = sysconfig.get_paths()
+installed = [paths[one] for one in ("stdlib", "platstdlib", "purelib", "platlib")] + [site.getusersitepackages()]
+installed = tuple(os.path.realpath(one) + os.sep for one in installed)
+for name in sorted(set(sys.modules) - before - {"hone_reference"}):
+    file = getattr(sys.modules[name], "__file__", None)
+    if not file:
+        continue
+    path = os.path.realpath(file)
+    if path in call["read"] or path.startswith(installed) or {"site-packages", "dist-packages"} & set(path.split(os.sep)):
+        continue
+    sys.exit(f"it imports {name} from {path}, and no import statement leads hone there: put it beside {call['file']}, or its folder on PYTHONPATH")
 )";
 
 std::string python() {
@@ -96,10 +112,12 @@ void python_step(const Description& description, const fs::path& folder, const P
     const fs::path file = folder_file(folder, description.reference.file);
     const std::string where = fmt::format("reference of {} ({})", description.name, file.string());
     const std::string interpreter = python();
+    require_unchanged(description.reference, where);
     const RunFolder place;
     const Values values(problem);
     const std::vector<ArraySpec> specs = array_specs(description, problem);
-    std::string listed, parameters;
+    std::string listed, parameters, read;
+    for (const auto& [path, hash] : description.reference.files) read += (read.empty() ? "" : ", ") + json_string(path);
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const Argument& argument = description.arguments[i];
         const fs::path data = place.path() / fmt::format("array_{}", i);
@@ -123,8 +141,8 @@ void python_step(const Description& description, const fs::path& folder, const P
                                       passed.whole() ? fmt::format("{}", passed.value.integer(values, -most_whole, most_whole))
                                                      : fmt::format("{:.17g}", passed.value.number(values, -most_real, most_real)));
     replace_file(place.path() / "call.json",
-                 fmt::format("{{\"file\": {}, \"entry\": {}, \"parameters\": {{{}\"first\": {}, \"last\": {}}}, \"arrays\": [{}]}}",
-                             json_string(file.string()), json_string(description.reference.entry), parameters, first, last, listed));
+                 fmt::format("{{\"file\": {}, \"entry\": {}, \"read\": [{}], \"parameters\": {{{}\"first\": {}, \"last\": {}}}, \"arrays\": [{}]}}",
+                             json_string(file.string()), json_string(description.reference.entry), read, parameters, first, last, listed));
     const ProcessResult result = run_process({interpreter, "-c", driver, (place.path() / "call.json").string()}, longest_step, place.environment());
     if (!result.ok())
         throw Error(where, fmt::format("{}: {}", result.failure(), last_lines(result.output)),

@@ -14,7 +14,9 @@ namespace hone::inline v0_1::kernel_folder {
 /// arrays (NumPy arrays in the extents of the description, which it changes in place), parameters
 /// of the problem, `first` and `last`.
 ///
-/// Throws Error with what Python says: there is no Python or NumPy, or the function fails.
+/// Throws Error with what Python says: there is no Python or NumPy, the function fails, or it
+/// imported a file that is neither installed nor among the reference's `files`; and where one of
+/// these has changed.
 void python_step(const Description& description, const std::filesystem::path& folder, const Problem& problem, std::span<void* const> arrays,
                  std::int64_t first, std::int64_t last);
 

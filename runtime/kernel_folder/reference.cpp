@@ -13,8 +13,40 @@
 #include "runtime/kernel_folder/folder_file.hpp"
 #include "runtime/kernel_folder/python_reference.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
+#include "runtime/sha256.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1::kernel_folder {
+
+namespace {
+
+// The loader gives back what it has under a path, also where another file is there now. So a library
+// that was built anew is opened by another name of its path. Null where the loader refuses.
+void* opened(const std::filesystem::path& file, const std::string& hash) {
+    static std::mutex mutex;
+    static std::map<std::filesystem::path, std::map<std::string, void*>> libraries;  // by contents; loaded for good
+    const std::lock_guard lock(mutex);
+    auto& versions = libraries[file];
+    if (const auto found = versions.find(hash); found != versions.end()) return found->second;
+    std::filesystem::path name = file.parent_path();
+    for (std::size_t i = 0; i < versions.size(); ++i) name /= ".";
+    void* const library = dlopen((name / file.filename()).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return nullptr;
+    for (const auto& [other, handle] : versions)
+        if (handle == library)
+            throw Error(file.string(), "it was written over while this process had it loaded",
+                        "start the program again; build libraries as new files");
+    return versions[hash] = library;
+}
+
+}  // namespace
+
+void require_unchanged(const ReferenceSource& reference, const std::string& where) {
+    constexpr std::int64_t longest_file = std::int64_t{1} << 30;
+    for (const auto& [file, hash] : reference.files)
+        if (sha256(read_file(file, longest_file)) != hash)
+            throw Error(where, fmt::format("{} has changed since it was read", file), "start again, so that results are those of what runs");
+}
 
 struct Reference::State {
     std::shared_ptr<const Description> description;
@@ -30,7 +62,9 @@ struct Reference::State {
 
     void find_function() {
         if (description->reference.kind != ReferenceSource::Kind::library || function != nullptr) return;
-        void* const library = dlopen(folder_file(folder, description->reference.file).c_str(), RTLD_NOW | RTLD_LOCAL);
+        require_unchanged(description->reference, where());
+        void* const library = opened(folder_file(folder, description->reference.file),
+                                     description->reference.files.empty() ? "" : description->reference.files.front().second);
         const auto reason = [] {
             const char* told = dlerror();
             return std::string(told == nullptr ? "the loader gives no reason" : told);

@@ -9,6 +9,10 @@
 
 namespace hone::inline v0_1::kernel_folder {
 
+/// Throws Error where a file that a reference runs is not what it was when the folder was read: its
+/// results would be kept as those of the former one. `where` is what the error calls it.
+void require_unchanged(const ReferenceSource& reference, const std::string& where);
+
 /// The plain function of a kernel folder, compiled for the processor when it is first called, once
 /// for each kind of problem, or taken from a shared library. Thread-safe.
 class Reference {

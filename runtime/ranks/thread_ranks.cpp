@@ -10,10 +10,10 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "generator/error.hpp"
 #include "runtime/ranks/long_wait.hpp"
+#include "runtime/threads.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -210,10 +210,14 @@ void run_thread_ranks(int size, const std::function<void(Communicator&)>& work, 
             meeting->fail(rank, "an exception of unknown type");
         }
     };
-    std::vector<std::thread> threads;
-    threads.reserve(static_cast<std::size_t>(size));
-    for (int rank = 0; rank < size; ++rank) threads.emplace_back(run, rank);
-    for (auto& thread : threads) thread.join();
+    Threads threads;
+    for (int rank = 0; rank < size; ++rank) try {
+            threads.start([&run, rank] { run(rank); });
+        } catch (const std::exception& error) {  // the others would wait for it
+            meeting->fail(rank, std::string("no thread: ") + error.what());
+            break;
+        }
+    threads.join();
     if (meeting->failure()) throw Error(*meeting->failure());
 }
 

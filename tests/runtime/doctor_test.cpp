@@ -56,6 +56,20 @@ TEST(Doctor, SaysWhatToInstallOnABareMachine) {
     EXPECT_TRUE(finding(findings, "processor").found);
 }
 
+TEST(Doctor, SaysWhoseHeadersKernelsInclude) {
+    const test::TemporaryFolder toolkit;
+    const test::EnvironmentVariable path("CUDA_HOME", toolkit.path().string());
+    const auto found = [] { return finding(diagnose(FakeMachine::candidates()), "CUDA headers"); };
+    std::filesystem::create_directories(toolkit.path() / "include/cuda/std");
+    std::ofstream(toolkit.path() / "include/cuda_fp16.h") << "\n";
+    std::ofstream(toolkit.path() / "include/cuda_runtime_api.h") << "#define CUDART_VERSION  12040\n";
+    EXPECT_EQ(found().detail, "of CUDA 12.4 in " + (toolkit.path() / "include").string());
+    const test::TemporaryFolder nothing;
+    const test::EnvironmentVariable nowhere("HONE_CUDA_LIBRARIES", nothing.path().string());
+    EXPECT_FALSE(found().found);
+    EXPECT_THAT(found().remedy, HasSubstr("cuda-cudart-dev"));
+}
+
 TEST(Doctor, NamesACompilerThatCannotCompileWithItsReason) {
     const test::TemporaryFolder folder;
     const auto old = folder.path() / "g++-8";

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/support/descendants.hpp"
 #include "tests/support/environment.hpp"
@@ -46,6 +49,36 @@ TEST(Process, AProgramThatCannotBeStartedIsAValue) {
     EXPECT_FALSE(result.started);
     EXPECT_FALSE(result.ok());
     EXPECT_NE(result.failure().find("/nonexistent/program"), std::string::npos);
+}
+
+// Half a second in all, a little at a time: as on a machine that gives it little.
+constexpr const char* slow_work = "for i in 1 2 3 4 5 6; do timeout 0.1 sh -c 'while :; do :; done'; sleep 0.3; done; echo done";
+
+TEST(Process, ABusyMachineIsNoReasonToEndAProgram) {
+    EXPECT_TRUE(shell(slow_work, 1).timed_out);
+    EXPECT_EQ(run_process_by_its_work({"/bin/sh", "-c", slow_work}, 1).output, "done\n");
+}
+
+TEST(Process, WhatDoesNothingOrWorksWithoutEndIsEnded) {
+    for (const char* script : {"sleep 1000", "while :; do :; done", "sleep 1000 & wait"}) {
+        const ProcessResult result = run_process_by_its_work({"/bin/sh", "-c", script}, 0.5);
+        EXPECT_TRUE(result.timed_out) << script;
+    }
+}
+
+TEST(Process, EndsWithWhoWaitsForIt) {
+    static std::atomic<bool> interrupted;
+    interrupted = false;
+    end_programs_when([] { return interrupted.load(); });
+    EXPECT_TRUE(shell("exit 0").ok());
+    std::jthread user([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        interrupted = true;
+    });
+    EXPECT_THROW(shell("sleep 1000", 1000), InterruptedError);
+    EXPECT_THROW(run_process_by_its_work({"/bin/sh", "-c", "sleep 1000"}, 1000), InterruptedError);
+    end_programs_when(nullptr);
+    EXPECT_TRUE(shell("sleep 0.05").ok());
 }
 
 TEST(Process, ArgumentsAreNotInterpreted) {

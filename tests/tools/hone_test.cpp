@@ -17,6 +17,7 @@
 #include "tests/tools/hone_process.hpp"
 #include "tools/default_problems.hpp"
 #include "tools/json.hpp"
+#include "tuning_db/environment.hpp"
 
 namespace hone::test::hone_test {
 namespace {
@@ -259,6 +260,51 @@ struct HangingCompiler : CompilerScript {
               "[ \"$1\" = --version ] && echo sleeper 1.0 && exit\n"
               "for word; do case $word in *.cpp) grep -q hone_probe \"$word\" && exec c++ \"$@\";; esac; done\nexec sleep 600\n") {}
 };
+
+TEST(Hone, EndsAtOnceWithACompilerThatHangsWhileItIsTried) {
+    const OwnFolders own;
+    const CompilerScript hangs("[ \"$1\" = --version ] && echo hanging 1.0 && exit\necho $$ > \"$0.pid\"\nexec sleep 600\n");
+    for (const std::string command : {"devices", "tune"}) {
+        std::filesystem::remove(environment_variable("HONE_CXX") + ".pid");
+        HoneProcess process(command == "devices" ? std::vector<std::string>{"devices"} : tune({"--budget", "10m"}));
+        const auto pid = [] {
+            pid_t number = 0;
+            std::ifstream(environment_variable("HONE_CXX") + ".pid") >> number;
+            return number;
+        };
+        for (int i = 0; i < 6000 && pid() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ASSERT_GT(pid(), 0) << process.error();
+        process.send(SIGINT);
+        test::RunningTime answer;
+        const int code = process.wait(60);
+        EXPECT_TRUE(code == 4 || code == -SIGINT) << code;
+        EXPECT_LT(answer.seconds(), 2) << command;
+        const auto gone = [&] {  // or a zombie, where nobody reaps orphans
+            std::string stat;
+            std::ifstream file("/proc/" + std::to_string(pid()) + "/stat");
+            std::getline(file, stat);
+            return stat.empty() || stat.find(") Z ") != std::string::npos;
+        };
+        for (int i = 0; i < 500 && !gone(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        EXPECT_TRUE(gone()) << command << ": it left its compiler behind";
+    }
+}
+
+// A warm cache knows the compiler, so that the first who misses the folder is one that compiles.
+TEST(Hone, CompilesNothingWithoutATemporaryFolderAndSaysSo) {
+    const OwnFolders own;
+    const std::vector<std::string> words{"compile", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=20", "ny=18", "nz=8", "--target",
+                                         "cpu"};
+    if (const HoneRun warm(words); warm.code != 0) GTEST_SKIP() << warm.error;
+    const EnvironmentVariable full("TMPDIR", "/proc");  // nobody can make a folder there
+    EXPECT_EQ(HoneRun(words).code, 0) << "from the cache";
+    std::vector<std::string> other = words;
+    other[3] = "precision=f64";
+    const HoneRun run(other);
+    EXPECT_EQ(run.code, 2) << run.error;
+    EXPECT_THAT(run.error, HasSubstr("temporary folder /proc"));
+    EXPECT_THAT(run.error, HasSubstr("set TMPDIR"));
+}
 
 // A search that had time for nothing else has no result: it would hide what is known of neighbours.
 TEST(SlowHone, TheSafeConfigurationAloneIsNotStored) {

@@ -1,8 +1,8 @@
 #include <atomic>
-#include <thread>
 
 #include "generator/families.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/threads.hpp"
 #include "tools/command.hpp"
 #include "tools/compile_ahead.hpp"
 #include "tools/compile_report.hpp"
@@ -56,13 +56,14 @@ std::vector<Job> jobs_of(const Settings& settings, const Limits& limits) {
 // On all cores: compilers are thread-safe and take most of the time.
 void compile_all(std::vector<Job>& jobs, const Compiler& compiler) {
     std::atomic<std::size_t> next = 0;
+    Threads threads;
     const auto work = [&] {
-        for (std::size_t i = next++; i < jobs.size(); i = next++) jobs[i].outcome = compiler.compile(jobs[i].source);
+        for (std::size_t i = next++; i < jobs.size() && !threads.any_failed(); i = next++) jobs[i].outcome = compiler.compile(jobs[i].source);
     };
-    std::vector<std::jthread> threads;
     const std::size_t usable = static_cast<std::size_t>(processors().usable);
     const OnProcessors inherited;
-    for (std::size_t i = 0; i < std::min(usable, jobs.size()); ++i) threads.emplace_back(work);
+    for (std::size_t i = 0; i < std::min(usable, jobs.size()); ++i) threads.start(work);
+    threads.join();
 }
 
 Json document_of(const Job& job) {

@@ -236,7 +236,7 @@ void compile_kernel(Subject& subject) {
             subject.missing.emplace_back("registers and spills: compilers for processors do not report them");
     } catch (const MissingError& error) {
         subject.missing.push_back(fmt::format("registers, shared memory and spills: {}", error.what()));
-    } catch (const FullDiskError& error) {
+    } catch (const MachineError& error) {
         subject.missing.push_back(fmt::format("registers, shared memory and spills: {}", error.what()));
     }
 }

@@ -165,7 +165,30 @@ std::string BackgroundVetter::broken() const {
     return broken_;
 }
 
+/// Nothing leaves the thread: what would ends the vetting, and the application goes on as it is.
 void BackgroundVetter::run() {
+    std::string why;
+    try {
+        vet_all();
+    } catch (const std::exception& error) {
+        why = error.what();
+    } catch (...) {
+        why = "an exception of unknown type";
+    }
+    // Until the evaluator has reaped them, its processes are killed from the other side.
+    evaluator_.reset();
+    std::unique_lock lock(mutex_);
+    if (!why.empty()) {
+        broken_ = why;
+        wanted_.clear();
+    }
+    working_ = false;
+    run_tasks(lock);
+    over_ = true;
+    changed_.notify_all();
+}
+
+void BackgroundVetter::vet_all() {
     thread_id_ = static_cast<int>(syscall(SYS_gettid));
     if (on_cpu()) lower_priority();
     // The worker opens its device while the search space is still being listed.
@@ -198,13 +221,6 @@ void BackgroundVetter::run() {
         else if (tasks_.empty() && !stopping_)
             changed_.wait(lock);
     }
-    // Until the evaluator has reaped them, its processes are killed from the other side.
-    lock.unlock();
-    evaluator_.reset();
-    lock.lock();
-    run_tasks(lock);
-    over_ = true;
-    changed_.notify_all();
 }
 
 void BackgroundVetter::run_tasks(std::unique_lock<std::mutex>& lock) {
@@ -212,9 +228,15 @@ void BackgroundVetter::run_tasks(std::unique_lock<std::mutex>& lock) {
         auto task = std::move(tasks_.front());
         tasks_.pop_front();
         lock.unlock();
-        task();
+        std::string why;
+        try {
+            task();
+        } catch (const std::exception& error) {
+            why = error.what();
+        }
         task = nullptr;
         lock.lock();
+        if (!why.empty()) broken_ = why;
     }
 }
 
@@ -342,7 +364,7 @@ Vetted BackgroundVetter::vet(const Candidate& candidate) {
         result.kernel = load(candidate.config);
         const std::string reason = refused(result.kernel->source());
         if (!reason.empty()) result.outcome = failure(Status::launch_failed, reason);
-    } catch (const FullDiskError&) {
+    } catch (const MachineError&) {
         throw;
     } catch (const std::exception& error) {
         result.outcome = failure(Status::launch_failed, error.what());

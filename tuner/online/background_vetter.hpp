@@ -83,6 +83,7 @@ class BackgroundVetter {
 
   private:
     void run();
+    void vet_all();
     void note(std::atomic<double>& after) const;
     void run_tasks(std::unique_lock<std::mutex>& lock);
     void begin();

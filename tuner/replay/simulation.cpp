@@ -5,15 +5,14 @@
 #include <cmath>
 #include <ctime>
 #include <deque>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 #include "generator/random_words.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/threads.hpp"
 #include "tuner/strategies/member_geometry.hpp"
 #include "tuner/tuner.hpp"
 
@@ -100,20 +99,14 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
     std::atomic<bool> stopped = false;
     std::mutex mutex;
     int done = 0;
-    std::exception_ptr failure;
+    Caught caught;
+    Threads threads;
     const auto work = [&] {
-        for (std::size_t i = next++; i < repetitions && !stopped; i = next++) {
-            try {
-                const double begin = thread_seconds();
-                replays[i] = replay(recorded, strategy, repetition_seed(settings.seed, static_cast<int>(i)), settings.evaluations, settings.window,
-                                    settings.until);
-                seconds[i] = thread_seconds() - begin;
-            } catch (...) {
-                const std::lock_guard lock(mutex);
-                failure = std::current_exception();
-                stopped = true;
-                return;
-            }
+        for (std::size_t i = next++; i < repetitions && !stopped && !caught.any() && !threads.any_failed(); i = next++) {
+            const double begin = thread_seconds();
+            replays[i] = replay(recorded, strategy, repetition_seed(settings.seed, static_cast<int>(i)), settings.evaluations, settings.window,
+                                settings.until);
+            seconds[i] = thread_seconds() - begin;
             const std::lock_guard lock(mutex);
             if (go_on && !go_on(++done)) stopped = true;
         }
@@ -121,11 +114,11 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
     const int available = settings.threads > 0 ? settings.threads : processors().usable;
     {
         const OnProcessors inherited;
-        std::vector<std::jthread> threads;
-        for (std::size_t i = 1; i < std::min(static_cast<std::size_t>(available), repetitions); ++i) threads.emplace_back(work);
-        work();
+        for (std::size_t i = 1; i < std::min(static_cast<std::size_t>(available), repetitions); ++i) threads.start(work);
+        caught.from(work);
     }
-    if (failure) std::rethrow_exception(failure);
+    threads.join();
+    caught.rethrow();
     Simulation simulation{strategy.name, {}, {}, {}, 0};
     for (std::size_t i = 0; i < repetitions; ++i) {
         if (!replays[i]) continue;

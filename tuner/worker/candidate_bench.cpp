@@ -203,7 +203,7 @@ std::shared_ptr<const Kernel> CandidateBench::loaded_on(Other& other, const Requ
     verifier->add_other_data(seed_);
     other.verifier = std::move(verifier);
     return kernel;
-} catch (const FullDiskError&) {
+} catch (const MachineError&) {
     throw;
 } catch (const Error&) {  // constraints rule the size out, it does not compile, or answers that lie in files are of one size
     return nullptr;
@@ -286,15 +286,15 @@ void CandidateBench::verify_and_time(const Request& request, Outcome& outcome) {
 Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule, bool finalist) {
     Outcome outcome;
     outcome.tolerance = whole_.tolerance();
+    place();  // what fails here is no candidate's fault
     try {
-        place();
         const KernelSource source = family_.kernel(problem_, config, backend_.device().limits);
         const CompileOutcome compiled = backend_.compiler().compile(source);
         if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
         if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
         outcome.code = code_digest(source, compiled.code.binary);
         verify_and_time({config, source.text, incumbent, rule, finalist}, outcome);
-    } catch (const FullDiskError&) {
+    } catch (const MachineError&) {
         throw;
     } catch (const std::exception& error) {  // also of a library: out of memory
         return failed(outcome, Status::launch_failed, error.what());

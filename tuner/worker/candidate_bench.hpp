@@ -65,7 +65,7 @@ class CandidateBench {
     void place();
 
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the
-    /// candidate's sake: a failure is an outcome. Throws FullDiskError.
+    /// candidate's sake: a failure is an outcome. Throws MachineError, and what `place` throws.
     Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule, bool finalist = false);
 
     /// Whether the data that candidates are compared with are as they were made.

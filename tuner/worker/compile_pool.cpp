@@ -18,7 +18,7 @@ namespace {
 /// Throws what made the process useless, which is no configuration's fault.
 [[noreturn]] void fail(const JsonPlace& answer) {
     const std::string why = answer["error"].string(longest_message_text);
-    if (answer.find("full_disk")) throw FullDiskError(why);
+    if (answer.find("machine_at_fault")) throw MachineError(why);
     throw Error(why);
 }
 
@@ -182,7 +182,7 @@ void CompilePool::collect(Process& process) {
             process.held = 0;
             continue;
         }
-        if (!preparation && !place.find("full_disk")) return settle(process, read_result(place));
+        if (!preparation && !place.find("machine_at_fault")) return settle(process, read_result(place));
         const bool own = !process.command;
         retire(process);
         if (own) fail(place);

@@ -82,7 +82,7 @@ class CompilePool {
     void open(int most = std::numeric_limits<int>::max());
     /// Gives the processes that run now a niceness.
     void set_niceness(int niceness) const;
-    /// Takes what the processes said; ends those that are beyond their time. Throws FullDiskError
+    /// Takes what the processes said; ends those that are beyond their time. Throws MachineError
     /// where compilers have no room for their files, and Error where a process cannot compile
     /// anything: no configuration is to blame, and none has a result.
     void collect();

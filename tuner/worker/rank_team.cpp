@@ -227,7 +227,7 @@ RankTeam::RankTeam(const fs::path& folder, const RankPlace& place, const Device&
           while (!wake.wait_for(lock, stop, std::chrono::duration<double>(pulse_seconds), [] { return false; }) && !stop.stop_requested()) {
               try {
                   log_.append("");
-              } catch (const Error&) {  // whoever needs the file next is told
+              } catch (const std::exception&) {  // whoever needs the file next is told
               }
           }
       }) {

@@ -152,7 +152,7 @@ void Verifier::add_other_data(std::uint64_t seed) {
         data_.push_back(kept(other));
         backend_.synchronise();
         checksums_ = backend_.checksums(kept_pieces());
-    } catch (const FullDiskError&) {
+    } catch (const MachineError&) {
         throw;
     } catch (const Error&) {  // the device's memory is full: the first data have to do
     }

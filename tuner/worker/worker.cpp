@@ -250,8 +250,8 @@ std::string answer_or_error(Session& session, const std::string& line) {
     try {
         const JsonNode request = parse_json(line, "request");
         return session.answer(JsonPlace(request, "request"));
-    } catch (const FullDiskError& error) {
-        return fmt::format(R"({{"error": {}, "full_disk": 1}})", json_string(error.what()));
+    } catch (const MachineError& error) {
+        return fmt::format(R"({{"error": {}, "machine_at_fault": 1}})", json_string(error.what()));
     } catch (const std::exception& error) {
         return fmt::format("{{\"error\": {}}}", json_string(error.what()));
     }

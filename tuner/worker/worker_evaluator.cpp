@@ -236,7 +236,7 @@ void WorkerEvaluator::lose(Lane& lane, const std::string& found) {
 /// elsewhere.
 void WorkerEvaluator::take_answer(Lane& lane, const std::string& answer) try {
     finish(lane, read_answer(lane, answer));
-} catch (const FullDiskError& error) {
+} catch (const MachineError& error) {
     if (is_first(lane)) throw;
     if (!lane.comparing && !lane.unwanted) queue_.push_front(*lane.at_work);
     lane.at_work.reset();
@@ -469,7 +469,7 @@ Outcome WorkerEvaluator::read_answer(Lane& lane, const std::string& answer) {
     const JsonPlace place(node, source_of_answers);
     if (const auto error = place.find("error")) {
         const std::string why = error->string(longest_message_text);
-        if (place.find("full_disk")) throw FullDiskError(why);
+        if (place.find("machine_at_fault")) throw MachineError(why);
         throw Error("worker", why, "this is a mistake in hone: report it");
     }
     Outcome outcome = read_outcome(place["outcome"]);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "generator/caught.hpp"
 #include "generator/families/batched_gemm/shape.hpp"
 #include "generator/random_words.hpp"
 
@@ -55,34 +56,42 @@ bool worth_threads(const Shape& shape, std::int64_t products) {
 
 template <typename Real>
 void run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
+    Caught caught;
 #pragma omp parallel for schedule(static) if (worth_threads(shape, last - first))
     for (std::int64_t i = first; i < last; ++i) {
-        const Operands<Real> of = operands<Real>(shape, arrays, i);
-        std::vector<double> sum(static_cast<std::size_t>(shape.m));
-        for (int column = 0; column < shape.n; ++column) {
-            product_column(shape, of, column, sum, [](double value) { return value; });
-            Real* const to = of.c + std::int64_t{column} * shape.m;
-            for (int row = 0; row < shape.m; ++row) {
-                const double kept = of.beta == 0 ? 0 : of.beta * static_cast<double>(to[row]);
-                to[row] = static_cast<Real>(of.alpha * sum[static_cast<std::size_t>(row)] + kept);
+        caught.from([&] {
+            const Operands<Real> of = operands<Real>(shape, arrays, i);
+            std::vector<double> sum(static_cast<std::size_t>(shape.m));
+            for (int column = 0; column < shape.n; ++column) {
+                product_column(shape, of, column, sum, [](double value) { return value; });
+                Real* const to = of.c + std::int64_t{column} * shape.m;
+                for (int row = 0; row < shape.m; ++row) {
+                    const double kept = of.beta == 0 ? 0 : of.beta * static_cast<double>(to[row]);
+                    to[row] = static_cast<Real>(of.alpha * sum[static_cast<std::size_t>(row)] + kept);
+                }
             }
-        }
+        });
     }
+    caught.rethrow();
 }
 
 // Largest |alpha| |A| |B| + |beta| |C| over matrices [0, count), before the step.
 template <typename Real>
 double largest_magnitude(const Shape& shape, std::span<void* const> arrays, std::int64_t count) {
     double largest = 0;
+    Caught caught;
 #pragma omp parallel for schedule(static) reduction(max : largest) if (worth_threads(shape, count))
     for (std::int64_t i = 0; i < count; ++i) {
-        const Operands<Real> of = operands<Real>(shape, arrays, i);
-        std::vector<double> sum(static_cast<std::size_t>(shape.m));
-        for (int column = 0; column < shape.n; ++column) {
-            product_column(shape, of, column, sum, [](double value) { return std::abs(value); });
-            largest = std::max(largest, std::abs(of.alpha) * *std::max_element(sum.begin(), sum.end()) + std::abs(of.beta));  // |C| is at most 1
-        }
+        caught.from([&] {
+            const Operands<Real> of = operands<Real>(shape, arrays, i);
+            std::vector<double> sum(static_cast<std::size_t>(shape.m));
+            for (int column = 0; column < shape.n; ++column) {
+                product_column(shape, of, column, sum, [](double value) { return std::abs(value); });
+                largest = std::max(largest, std::abs(of.alpha) * *std::max_element(sum.begin(), sum.end()) + std::abs(of.beta));  // |C| is at most 1
+            }
+        });
     }
+    caught.rethrow();
     return largest;
 }
 

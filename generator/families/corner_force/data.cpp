@@ -9,6 +9,7 @@
 #include <numbers>
 #include <random>
 
+#include "generator/caught.hpp"
 #include "generator/families/corner_force/reference.hpp"
 
 namespace hone::inline v0_1::corner {
@@ -177,12 +178,16 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
     double sensitivity = 1;
     double magnitude = 1;
     const Data<Real> data(shape, pointers);
+    Caught caught;
 #pragma omp parallel for schedule(dynamic) reduction(max : sensitivity, magnitude)
     for (std::int64_t zone = 0; zone < period; ++zone) {
-        const ZoneAnswer answer = zone_answer(shape, data, zone);
-        sensitivity = std::max(sensitivity, answer.sensitivity);
-        magnitude = std::max(magnitude, answer.magnitude);
+        caught.from([&] {
+            const ZoneAnswer answer = zone_answer(shape, data, zone);
+            sensitivity = std::max(sensitivity, answer.sensitivity);
+            magnitude = std::max(magnitude, answer.magnitude);
+        });
     }
+    caught.rethrow();
     reference(problem, pointers, 0, period);
     for (std::size_t i = 0; i < specs.size(); ++i)
         if (specs[i].access != Access::in) repeat(result.expected[i], specs[i].slices.words_per_unit, period);

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "generator/caught.hpp"
+
 namespace hone::inline v0_1::corner {
 namespace {
 
@@ -268,15 +270,19 @@ void copy_to(Real* array, const std::vector<double>& values, std::int64_t zone) 
 template <typename Real>
 void run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
     const Data<Real> data(shape, arrays);
+    Caught caught;
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t zone = first; zone < last; ++zone) {
-        const ZoneAnswer answer = zone_answer(shape, data, zone);
-        copy_to(data.stress, answer.stress, zone);
-        copy_to(data.corner, answer.corner, zone);
-        copy_to(data.force, answer.force, zone);
-        copy_to(data.work, answer.work, zone);
-        if (data.dt != nullptr) data.dt[zone] = static_cast<Real>(answer.dt);
+        caught.from([&] {
+            const ZoneAnswer answer = zone_answer(shape, data, zone);
+            copy_to(data.stress, answer.stress, zone);
+            copy_to(data.corner, answer.corner, zone);
+            copy_to(data.force, answer.force, zone);
+            copy_to(data.work, answer.work, zone);
+            if (data.dt != nullptr) data.dt[zone] = static_cast<Real>(answer.dt);
+        });
     }
+    caught.rethrow();
 }
 
 }  // namespace

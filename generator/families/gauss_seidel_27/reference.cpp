@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "generator/caught.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/random_words.hpp"
 #include "generator/repeated_words.hpp"
@@ -56,25 +57,29 @@ void sweep(const Grid& grid, Real* u, const Real* f, const Real* stencil, std::i
     for (std::int64_t colour = 0; colour < 8; ++colour) {
         const std::int64_t x = 1 + (colour & 1);
         const auto points = static_cast<std::size_t>((grid.nx - x + 2) / 2);
+        Caught caught;
 #pragma omp parallel for
         for (std::int64_t z = first + 1; z <= last; ++z) {
-            if (((z - 1) & 1) != (colour >> 2)) continue;
-            std::vector<double> sum(points);
-            for (std::int64_t y = 1 + ((colour >> 1) & 1); y <= grid.ny; y += 2) {
-                const std::int64_t row = z * plane + y * grid.pitch + x;
-                for (std::size_t i = 0; i < points; ++i) sum[i] = static_cast<double>(f[row + static_cast<std::int64_t>(2 * i)]);
-                for (std::int64_t k = 0; k < coefficients; ++k) {
-                    if (k == centre) continue;
-                    const std::int64_t neighbour = row + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * grid.pitch + (k % 3 - 1);
-                    subtract_products(stencil + layout.word(x, y, z, k), layout.x != 0, u + neighbour, sum);
+            caught.from([&] {
+                if (((z - 1) & 1) != (colour >> 2)) return;
+                std::vector<double> sum(points);
+                for (std::int64_t y = 1 + ((colour >> 1) & 1); y <= grid.ny; y += 2) {
+                    const std::int64_t row = z * plane + y * grid.pitch + x;
+                    for (std::size_t i = 0; i < points; ++i) sum[i] = static_cast<double>(f[row + static_cast<std::int64_t>(2 * i)]);
+                    for (std::int64_t k = 0; k < coefficients; ++k) {
+                        if (k == centre) continue;
+                        const std::int64_t neighbour = row + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * grid.pitch + (k % 3 - 1);
+                        subtract_products(stencil + layout.word(x, y, z, k), layout.x != 0, u + neighbour, sum);
+                    }
+                    const Real* const inverse = stencil + layout.word(x, y, z, centre);
+                    for (std::size_t i = 0; i < points; ++i) {
+                        const auto at = static_cast<std::int64_t>(2 * i);
+                        u[row + at] = static_cast<Real>(sum[i] * static_cast<double>(inverse[layout.x * at]));
+                    }
                 }
-                const Real* const inverse = stencil + layout.word(x, y, z, centre);
-                for (std::size_t i = 0; i < points; ++i) {
-                    const auto at = static_cast<std::int64_t>(2 * i);
-                    u[row + at] = static_cast<Real>(sum[i] * static_cast<double>(inverse[layout.x * at]));
-                }
-            }
+            });
         }
+        caught.rethrow();
     }
 }
 

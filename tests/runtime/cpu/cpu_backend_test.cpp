@@ -1,10 +1,12 @@
 #include "runtime/cpu/cpu_backend.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <random>
 #include <thread>
@@ -126,10 +128,60 @@ TEST_F(CpuBackendTest, WhatCannotBeLoadedIsAnError) {
     EXPECT_THROW(backend_->load(garbage), Error);
     garbage.binary += ", and the cache has no room for it";
     const test::FailingCall failing(test::FailingCall::Call::write_short, ENOSPC);
-    EXPECT_THROW(backend_->load(garbage), FullDiskError);
+    EXPECT_THROW(backend_->load(garbage), MachineError);
     CompiledCode cubin = outcome.code;
     cubin.target = Target::cuda;
     EXPECT_THROW(backend_->load(cubin), Error);
+}
+
+// A file system without execution, where this user may mount one.
+class WithoutExecution {
+  public:
+    explicit WithoutExecution(std::filesystem::path folder) : folder_(std::move(folder)) {
+        std::filesystem::create_directory(folder_);
+        mounted_ = mount("tmpfs", folder_.c_str(), "tmpfs", MS_NOEXEC, "mode=0700") == 0;
+    }
+    ~WithoutExecution() {
+        if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
+    }
+    WithoutExecution(const WithoutExecution&) = delete;
+    WithoutExecution& operator=(const WithoutExecution&) = delete;
+    bool mounted() const { return mounted_; }
+
+  private:
+    std::filesystem::path folder_;
+    bool mounted_ = false;
+};
+
+TEST_F(CpuBackendTest, ACacheWithoutExecutionIsNoObstacle) {
+    const test::TemporaryFolder folder;
+    const WithoutExecution place(folder.path() / "cache");
+    if (!place.mounted()) GTEST_SKIP() << "this user may not mount";
+    DiskCache cache(folder.path() / "cache");
+    const auto backend = make_cpu_backend(0, cache);
+    if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    for (int repetition = 0; repetition < 2; ++repetition)  // then from the cache
+        for (const char* fault : {"none", "launch_failure"}) {
+            const Families families = test::axpy_families({"none", "launch_failure"});
+            const Problem problem = families.parse_problem("axpy n=1000");
+            const Family& family = families.of(problem);
+            const KernelSource source = family.kernel(problem, family.space(problem, backend->device().limits).parse(std::string("fault=") + fault),
+                                                      backend->device().limits);
+            const CompileOutcome outcome = backend->compiler().compile(source);
+            ASSERT_TRUE(outcome.ok) << outcome.failure;
+            if (fault == std::string("none")) {
+                EXPECT_NO_THROW(backend->load(outcome.code)->entry("axpy"));
+                continue;
+            }
+            try {
+                backend->load(outcome.code);
+                ADD_FAILURE() << "an object with an undefined symbol was loaded";
+            } catch (const MachineError& error) {
+                ADD_FAILURE() << "the candidate's fault is told as the machine's: " << error.what();
+            } catch (const Error& error) {
+                EXPECT_NE(std::string(error.what()).find("no_such_function"), std::string::npos) << error.what();
+            }
+        }
 }
 
 TEST(DeviceName, GpuIsCudaAndNoNameOfTheOtherKindIsSuggested) {

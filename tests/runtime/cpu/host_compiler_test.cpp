@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -101,6 +102,36 @@ TEST_F(HostCompilerTest, TextsThatDifferInTheCommentAtTheirHeadAreCompiledOnce) 
     // Another program: the comment goes on in the next line.
     EXPECT_FALSE(compiler->compile(headed("// step \\\nint of_the_comment;\n")).code.from_cache);
     EXPECT_FALSE(compiler->compile(headed("int of_the_program;\n")).code.from_cache);
+}
+
+TEST_F(HostCompilerTest, WhatReadsAHeaderThatChangedIsCompiledAnew) {
+    const auto compiler = make_host_compiler(cache_, 120, HeaderUse::makes_compiled);
+    const fs::path place = folder_.path() / "headers";
+    fs::create_directory(place);
+    const EnvironmentVariable path("CPATH", place.string());
+    const auto value = [&](const std::string& include, const fs::path& file, const std::string& number) {
+        std::ofstream(file) << "#define VALUE " << number << "\n";
+        KernelSource source = map_source("VALUE");
+        source.text = "#include " + include + "\n#include <cmath>\n" + source.text;
+        const CompileOutcome outcome = compiler->compile(source);
+        EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+        std::string reason;
+        const HostObject object(outcome.code.file.string(), reason);
+        double x = 0, y = 0;
+        double *from = &x, *to = &y;
+        int first = 0, last = 1;
+        std::array<void*, 4> arguments{&from, &to, &first, &last};
+        object.launch(0, arguments.data());
+        return std::pair(y, outcome.code.from_cache);
+    };
+    const fs::path far = folder_.path() / "far.h";
+    for (const auto& [include, file] :
+         {std::pair<std::string, fs::path>{"<mine.h>", place / "mine.h"}, {"\"" + far.string() + "\"", far}, {"<latch>", place / "latch"}}) {
+        EXPECT_EQ(value(include, file, "1"), std::pair(1.0, false)) << include;
+        EXPECT_EQ(value(include, file, "1"), std::pair(1.0, true)) << include;
+        EXPECT_EQ(value(include, file, "2"), std::pair(2.0, false)) << include;
+        EXPECT_EQ(value(include, file, "1"), std::pair(1.0, true)) << include;
+    }
 }
 
 TEST_F(HostCompilerTest, ACorruptedEntryIsBuiltAgain) {
@@ -335,10 +366,35 @@ TEST_F(HostCompilerTest, FullTemporaryFolderIsToldAsSuch) {
     const auto compiler = make_host_compiler(cache);
     ASSERT_EQ(compiler->missing(), "");
     write_script(script, version + "echo 'kernel.s: error: No space left on device'; exit 1");
-    EXPECT_THROW(compiler->compile(map_source("x[i]")), FullDiskError);
+    EXPECT_THROW(compiler->compile(map_source("x[i]")), MachineError);
     DiskCache empty(folder_.path() / "empty cache");
     write_script(script, "[ \"$1\" = --version ] && { echo fake 4; exit; }\necho 'kernel.s: error: No space left on device'; exit 1");
-    EXPECT_THROW(make_host_compiler(empty)->compile(map_source("x[i]")), FullDiskError) << "already where compilers are tried";
+    EXPECT_THROW(make_host_compiler(empty)->compile(map_source("x[i]")), MachineError) << "already where compilers are tried";
+}
+
+// A compiler of which a part is gone in the middle of a run, in ways that it ends then.
+TEST_F(HostCompilerTest, OneThatIsGoneIsNoSourcesFault) {
+    const fs::path script = folder_.path() / "c++";
+    const std::string version = "[ \"$1\" = --version ] && { echo gone 1; exit; }\n", real = "exec " + shell_word(real_) + " \"$@\"";
+    const EnvironmentVariable variable("HONE_CXX", script.string());
+    write_script(script, version + real);
+    const auto compiler = make_host_compiler(cache_);
+    ASSERT_EQ(compiler->missing(), "");
+    for (const char* end : {"echo \"c++: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\"; exit 1", "kill -9 $$",
+                            "echo 'cc1plus: error while loading shared libraries: libmpc.so.3'; exit 127"}) {
+        write_script(script, version + end);
+        EXPECT_THROW(compiler->compile(map_source("x[i]")), MachineError) << end;
+    }
+    fs::remove(script);
+    EXPECT_THROW(compiler->compile(map_source("x[i]")), MachineError);
+    write_script(script, version + real);
+    EXPECT_TRUE(compiler->compile(map_source("x[i]")).ok);
+    EXPECT_FALSE(compiler->compile(map_source("no_such_name")).ok);
+    // One that only this source brings down is the source's fault.
+    write_script(script, version + "for f; do case $f in *.cpp) grep -q hone_probe \"$f\" || kill -9 $$;; esac; done\n" + real);
+    const CompileOutcome crash = compiler->compile(map_source("3 * x[i]"));
+    EXPECT_FALSE(crash.ok);
+    EXPECT_NE(crash.failure.find("signal 9"), std::string::npos) << crash.failure;
 }
 
 TEST(HostCompiler, NoneAtAllIsAnAnswerWithARemedy) {

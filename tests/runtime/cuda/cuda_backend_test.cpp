@@ -559,6 +559,25 @@ TEST(CudaBackend, ChecksEveryReturnCode) {
     }
 }
 
+TEST(CudaBackend, ADeviceThatIsGoneIsNoKernelsFault) {
+    FakeMachine machine;
+    const auto backend = machine.backend();
+    const DeviceArray array(*backend, 256);
+    for (const int code : {46, 100, 214, 802}) {
+        machine.state().failures["cuMemsetD8Async"] = code;
+        EXPECT_THROW(backend->fill(array.data(), 0, 256), MachineError) << code;
+    }
+    machine.state().failures["cuMemsetD8Async"] = cuda::error_illegal_address;
+    try {
+        backend->fill(array.data(), 0, 256);
+        ADD_FAILURE() << "it did not fail";
+    } catch (const MachineError& error) {
+        ADD_FAILURE() << error.what();
+    } catch (const Error&) {  // of a kernel before
+    }
+    machine.state().failures.clear();
+}
+
 TEST(ConcurrentCudaModule, LaunchesFromSeveralThreads) {
     FakeMachine machine;
     auto backend = machine.backend();

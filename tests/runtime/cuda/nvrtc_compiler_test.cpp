@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/render.hpp"
 #include "runtime/cuda/nvrtc.hpp"
+#include "runtime/cuda/toolkit_headers.hpp"
 #include "runtime/doctor.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"
@@ -185,6 +186,71 @@ TEST_F(NvrtcCompiler, SaysWhyASourceFails) {
     EXPECT_THAT(compiler->compile(cpu).failure, HasSubstr("for cpu"));
     // A failure is not kept: a better compiler may take the source tomorrow.
     EXPECT_FALSE(compiler->compile(cuda_source("wrong")).code.from_cache);
+}
+
+// A kernel of a few instructions behind these includes.
+KernelSource including(const std::vector<std::string>& names, const std::string& statement = "a[0] = 1;") {
+    std::string text;
+    for (const std::string& name : names) text += "#include <" + name + ">\n";
+    return cuda_source(text + "extern \"C\" __global__ void f(float* a) { " + statement + " }\n");
+}
+
+TEST_F(NvrtcCompiler, HasHeadersOfTheCLibraryWithoutAToolkit) {
+    const auto compiler = make_nvrtc_compiler("sm_80", cache_);
+    const std::vector<std::string> all{"stdint.h", "cstdint", "limits.h", "climits",  "float.h", "cfloat",   "stddef.h", "cstddef",  "math.h",
+                                       "cmath",    "stdio.h", "cstdio",   "stdlib.h", "cstdlib", "string.h", "cstring",  "assert.h", "cassert"};
+    const CompileOutcome outcome = compiler->compile(
+        including(all,
+                  "std::uint32_t u = UINT32_MAX; int64_t i = INT64_MIN; std::size_t n = offsetof(float4, y) + CHAR_BIT; assert(n > 1); "
+                  "a[0] = std::sqrt(a[1]) + std::fabs(a[2]) + M_PI + FLT_MAX + u + i + n;"));
+    EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+    EXPECT_THAT(compiler->compile(including({"type_traits"})).failure, HasSubstr("include <cuda/std/type_traits>"));
+}
+
+TEST_F(NvrtcCompiler, HasTheToolkitsHeaders) {
+    const cuda::ToolkitHeaders toolkit = cuda::find_toolkit_headers(cuda::load_nvrtc(cuda::library_candidates()).library.path());
+    if (toolkit.folders.empty()) GTEST_SKIP() << cuda::toolkit_headers_remedy();
+    EXPECT_THAT(toolkit.name, testing::StartsWith("CUDA 1"));
+    const auto compiler = make_nvrtc_compiler("sm_80", cache_);
+    for (const std::vector<std::string>& names :
+         std::vector<std::vector<std::string>>{{"cuda_fp16.h"}, {"mma.h"}, {"cuda_runtime.h"}, {"cuda_bf16.h", "stdint.h"}}) {
+        const CompileOutcome outcome = compiler->compile(including(names));
+        EXPECT_TRUE(outcome.ok) << names[0] << ": " << outcome.failure;
+        EXPECT_TRUE(compiler->compile(including(names)).code.from_cache) << names[0];
+    }
+    EXPECT_TRUE(compiler->compile(including({"cuda_fp16.h"}, "a[0] = __half2float(__float2half(a[1]));")).ok);
+    if (!toolkit.has_libcu) GTEST_SKIP() << "the toolkit has no libcu++";
+    const CompileOutcome groups = compiler->compile(
+        including({"cstdint", "cooperative_groups.h", "cuda/std/cstdint"}, "cooperative_groups::this_thread_block().sync(); a[0] = 1;"));
+    EXPECT_TRUE(groups.ok) << groups.failure;
+}
+
+TEST_F(NvrtcCompiler, CompilesAnewWhatReadsAHeaderThatChanged) {
+    const auto compiler = make_nvrtc_compiler("sm_80", cache_);
+    const std::filesystem::path outer = folder_.path() / "outer.h", inner = folder_.path() / "inner.h";
+    std::ofstream(outer) << "#include \"inner.h\"\n";
+    std::ofstream(inner) << "#define VALUE 1\n";
+    const KernelSource source = cuda_source("#include \"" + outer.string() + "\"\nextern \"C\" __global__ void f(int* a) { a[0] = VALUE; }\n");
+    const CompileOutcome first = compiler->compile(source);
+    ASSERT_TRUE(first.ok) << first.failure;
+    EXPECT_TRUE(compiler->compile(source).code.from_cache);
+    std::ofstream(inner) << "#define VALUE 2\n";
+    const CompileOutcome changed = compiler->compile(source);
+    EXPECT_FALSE(changed.code.from_cache);
+    EXPECT_NE(changed.code.binary, first.code.binary);
+    std::ofstream(inner) << "#define VALUE 1\n";
+    EXPECT_TRUE(make_nvrtc_compiler("sm_80", cache_)->compile(source).code.from_cache);
+}
+
+TEST_F(NvrtcCompiler, ReadsNoHeaderOfTheFolderThatItRunsIn) {
+    const auto former = std::filesystem::current_path();
+    std::ofstream(folder_.path() / "stray.h") << "#define VALUE 1\n";
+    std::filesystem::current_path(folder_.path());
+    const CompileOutcome outcome = make_nvrtc_compiler("sm_80", cache_)
+                                       ->compile(cuda_source("#include \"stray.h\"\nextern \"C\" __global__ void f(int* a) { a[0] = VALUE; }\n"));
+    std::filesystem::current_path(former);
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_THAT(outcome.failure, HasSubstr("stray.h"));
 }
 
 TEST_F(NvrtcCompiler, RefusesArchitecturesThatItDoesNotKnow) {

@@ -81,7 +81,7 @@ TEST_F(CandidateBenchTest, AFullDiskIsNoVerdict) {
     bench.place();
     {
         const test::FailingCall failing(test::FailingCall::Call::write_short, ENOSPC);
-        EXPECT_THROW(bench.evaluate(config(""), 0, SamplingRule{}), FullDiskError);
+        EXPECT_THROW(bench.evaluate(config(""), 0, SamplingRule{}), MachineError);
     }
     const Outcome outcome = bench.evaluate(config(""), 0, SamplingRule{});
     EXPECT_EQ(outcome.status, Status::measured) << outcome.reason << " seed " << seed;

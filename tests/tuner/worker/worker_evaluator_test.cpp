@@ -160,7 +160,7 @@ TEST_F(WorkerEvaluatorTest, AFullDiskEndsARunWithoutAVerdictAndItGoesOnOnceThere
     };
     {
         WorkerEvaluator evaluator(settings);
-        EXPECT_THROW(tune(family, problem, settings.device, evaluator, options, hooks), FullDiskError) << "seed " << seed;
+        EXPECT_THROW(tune(family, problem, settings.device, evaluator, options, hooks), MachineError) << "seed " << seed;
     }
     disk.make_room();
     hooks.progress = [&](const TuningProgress&, const Candidate&, const Outcome&) {};
@@ -169,6 +169,35 @@ TEST_F(WorkerEvaluatorTest, AFullDiskEndsARunWithoutAVerdictAndItGoesOnOnceThere
     const TuningResult result = tune(family, problem, settings.device, evaluator, options, hooks);
     EXPECT_TRUE(result.record) << result.why_none;
     EXPECT_GE(result.progress.replayed, 1);
+    EXPECT_EQ(result.progress.counts.at(Status::measured), result.progress.members);
+}
+
+TEST_F(WorkerEvaluatorTest, ACompilerThatIsGoneEndsARunWithoutAVerdictToo) {
+    const std::filesystem::path script = folder.path() / "c++";
+    const std::string real = find_host_compiler(nullptr).path;
+    std::ofstream(script) << "#!/bin/sh\n[ \"$1\" = --version ] && echo gone 1 && exit\n[ -e " << folder.path() / "gone"
+                          << " ] && exit 127\nexec " << real << " \"$@\"\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    const test::EnvironmentVariable chosen("HONE_CXX", script.string());
+    TuningOptions options;
+    options.strategy = "exhaustive";
+    options.only = "fault=none";
+    options.folder = folder.path();
+    TuningHooks hooks;
+    hooks.progress = [&](const TuningProgress&, const Candidate&, const Outcome& outcome) {
+        EXPECT_EQ(outcome.status, Status::measured) << outcome.reason << " seed " << seed;
+        std::ofstream(folder.path() / "gone") << "x";
+    };
+    {
+        WorkerEvaluator evaluator(settings);
+        EXPECT_THROW(tune(family, problem, settings.device, evaluator, options, hooks), MachineError) << "seed " << seed;
+    }
+    std::filesystem::remove(folder.path() / "gone");
+    hooks.progress = [&](const TuningProgress&, const Candidate&, const Outcome&) {};
+    options.resume = true;
+    WorkerEvaluator evaluator(settings);
+    const TuningResult result = tune(family, problem, settings.device, evaluator, options, hooks);
+    EXPECT_TRUE(result.record) << result.why_none;
     EXPECT_EQ(result.progress.counts.at(Status::measured), result.progress.members);
 }
 
@@ -336,7 +365,7 @@ TEST_F(SlowWorkerEvaluator, AFullDiskOfAnotherHostCostsItsDeviceAlone) {
     const std::string until_full =
         "coproc W { exec " + worker +
         " worker; }; measured=0; while read -r request; do case $request in *evaluate*) measured=$((measured + 1));; esac; "
-        "if [ $measured -gt 1 ]; then echo '{\"error\": \"no room on host b\", \"full_disk\": 1}'; "
+        "if [ $measured -gt 1 ]; then echo '{\"error\": \"no room on host b\", \"machine_at_fault\": 1}'; "
         "else echo \"$request\" >&${W[1]}; read -r answer <&${W[0]}; echo \"$answer\"; fi; done";
     std::vector<std::string> complaints;
     settings.places = {{.name = "first"}, {.name = "second", .command = [&] { return std::vector<std::string>{"/bin/bash", "-c", until_full}; }}};

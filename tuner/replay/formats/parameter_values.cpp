@@ -9,6 +9,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "generator/number_text.hpp"
 #include "tuner/statistics.hpp"
 #include "tuning_db/json.hpp"
 
@@ -48,7 +49,7 @@ std::optional<double> json_number_of(const std::string& written) {
     if (is_word(written)) return std::nullopt;
     if (written == "true") return 1;
     if (written == "false") return 0;
-    return std::strtod(written.c_str(), nullptr);
+    return number_at_head(written).value_or(0);
 }
 
 // The same text for equal values. Whole numbers stay as they are: not all of them are doubles.

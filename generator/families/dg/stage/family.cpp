@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "generator/caught.hpp"
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/random_mesh.hpp"
@@ -74,20 +75,24 @@ void stage_run(const Shape& shape, std::span<void* const> arrays, std::int64_t f
     const auto a = static_cast<double>(data.stage[0]);
     const auto b = static_cast<double>(data.stage[1]);
     const auto dt = static_cast<double>(data.stage[2]);
+    Caught caught;
 #pragma omp parallel for schedule(static)
     for (std::int64_t k = first; k < last; ++k) {
-        const Real* const q = data.surface.q + k * shape.words();
-        const std::vector<double> volume = volume_of_element(shape, q, data.geometry + k * shape.geometry_words());
-        const std::vector<double> surface = surface_of_element(shape, data.surface, k);
-        for (int i = 0; i < shape.words(); ++i) {
-            const auto word = static_cast<std::size_t>(i);
-            const double rhs = (volume[word] + surface[word]) * material_scale(shape, data.surface, k, i / shape.nodes);
-            Real& res = data.res[k * shape.words() + i];
-            const double residual = a * static_cast<double>(res) + dt * rhs;
-            res = static_cast<Real>(residual);
-            data.q_next[k * shape.words() + i] = static_cast<Real>(static_cast<double>(q[i]) + b * residual);
-        }
+        caught.from([&] {
+            const Real* const q = data.surface.q + k * shape.words();
+            const std::vector<double> volume = volume_of_element(shape, q, data.geometry + k * shape.geometry_words());
+            const std::vector<double> surface = surface_of_element(shape, data.surface, k);
+            for (int i = 0; i < shape.words(); ++i) {
+                const auto word = static_cast<std::size_t>(i);
+                const double rhs = (volume[word] + surface[word]) * material_scale(shape, data.surface, k, i / shape.nodes);
+                Real& res = data.res[k * shape.words() + i];
+                const double residual = a * static_cast<double>(res) + dt * rhs;
+                res = static_cast<Real>(residual);
+                data.q_next[k * shape.words() + i] = static_cast<Real>(static_cast<double>(q[i]) + b * residual);
+            }
+        });
     }
+    caught.rethrow();
 }
 
 void stage_reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
@@ -100,12 +105,16 @@ template <typename Real>
 double largest_magnitude(const Shape& shape, std::span<void* const> arrays, std::int64_t period) {
     const StageData<Real> data(shape, arrays);
     double largest = 0;
+    Caught caught;
 #pragma omp parallel for schedule(static) reduction(max : largest)
     for (std::int64_t k = 0; k < period; ++k) {
-        const double scale = std::max(material_scale(shape, data.surface, k, 0), material_scale(shape, data.surface, k, shape.fields - 1));
-        const double volume = volume_magnitude(shape, data.surface.q + k * shape.words(), data.geometry + k * shape.geometry_words());
-        largest = std::max(largest, scale * (volume + surface_magnitude(shape, data.surface, k)));
+        caught.from([&] {
+            const double scale = std::max(material_scale(shape, data.surface, k, 0), material_scale(shape, data.surface, k, shape.fields - 1));
+            const double volume = volume_magnitude(shape, data.surface.q + k * shape.words(), data.geometry + k * shape.geometry_words());
+            largest = std::max(largest, scale * (volume + surface_magnitude(shape, data.surface, k)));
+        });
     }
+    caught.rethrow();
     return largest;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "generator/caught.hpp"
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/random_mesh.hpp"
@@ -44,17 +45,21 @@ template <typename Real>
 void surface_run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
     const SurfaceData<Real> data = surface_data<Real>(shape, arrays);
     auto* const rhs = static_cast<Real*>(arrays.back());
+    Caught caught;
 #pragma omp parallel for schedule(static)
     for (std::int64_t k = first; k < last; ++k) {
-        const std::vector<double> lifted = surface_of_element(shape, data, k);
-        for (int f = 0; f < shape.fields; ++f) {
-            const double scale = material_scale(shape, data, k, f);
-            for (int n = 0; n < shape.nodes; ++n) {
-                Real& value = rhs[(k * shape.fields + f) * shape.nodes + n];
-                value = static_cast<Real>((static_cast<double>(value) + lifted[static_cast<std::size_t>(f * shape.nodes + n)]) * scale);
+        caught.from([&] {
+            const std::vector<double> lifted = surface_of_element(shape, data, k);
+            for (int f = 0; f < shape.fields; ++f) {
+                const double scale = material_scale(shape, data, k, f);
+                for (int n = 0; n < shape.nodes; ++n) {
+                    Real& value = rhs[(k * shape.fields + f) * shape.nodes + n];
+                    value = static_cast<Real>((static_cast<double>(value) + lifted[static_cast<std::size_t>(f * shape.nodes + n)]) * scale);
+                }
             }
-        }
+        });
     }
+    caught.rethrow();
 }
 
 void surface_reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
@@ -82,11 +87,15 @@ Workload surface_workload_of(const Problem& problem, std::uint64_t seed) {
     for (HostArray& array : result.arrays) pointers.push_back(array.data());
     double largest = 0;
     const SurfaceData<Real> data = surface_data<Real>(shape, pointers);
+    Caught caught;
 #pragma omp parallel for schedule(static) reduction(max : largest)
     for (std::int64_t k = 0; k < period; ++k) {
-        const double scale = std::max(material_scale(shape, data, k, 0), material_scale(shape, data, k, shape.fields - 1));
-        largest = std::max(largest, scale * (1 + surface_magnitude(shape, data, k)));
+        caught.from([&] {
+            const double scale = std::max(material_scale(shape, data, k, 0), material_scale(shape, data, k, shape.fields - 1));
+            largest = std::max(largest, scale * (1 + surface_magnitude(shape, data, k)));
+        });
     }
+    caught.rethrow();
     result.expected.resize(result.arrays.size());
     result.expected.back() = result.arrays.back().copy();
     pointers.back() = result.expected.back().data();

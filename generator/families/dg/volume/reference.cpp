@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "generator/caught.hpp"
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/shape.hpp"
 
@@ -74,11 +75,15 @@ void run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, 
     const auto* const q = static_cast<const Real*>(arrays[0]);
     const auto* const geometry = static_cast<const Real*>(arrays[1]);
     auto* const rhs = static_cast<Real*>(arrays[2]);
+    Caught caught;
 #pragma omp parallel for schedule(static)
     for (std::int64_t k = first; k < last; ++k) {
-        const std::vector<double> values = volume_of_element(shape, q + k * shape.words(), geometry + k * shape.geometry_words());
-        for (int i = 0; i < shape.words(); ++i) rhs[k * shape.words() + i] = static_cast<Real>(values[static_cast<std::size_t>(i)]);
+        caught.from([&] {
+            const std::vector<double> values = volume_of_element(shape, q + k * shape.words(), geometry + k * shape.geometry_words());
+            for (int i = 0; i < shape.words(); ++i) rhs[k * shape.words() + i] = static_cast<Real>(values[static_cast<std::size_t>(i)]);
+        });
     }
+    caught.rethrow();
 }
 
 double cross(const Gradients& g, std::size_t a, std::size_t i, int sign) {
@@ -155,9 +160,11 @@ Workload make(const Problem& problem, std::uint64_t seed) {
     const std::array<void*, 3> arrays{q, geometry, result.expected[2].data()};
     run<Real>(shape, arrays, 0, period);
     double largest = 0;
+    Caught caught;
 #pragma omp parallel for schedule(static) reduction(max : largest)
     for (std::int64_t k = 0; k < period; ++k)
-        largest = std::max(largest, volume_magnitude(shape, q + k * shape.words(), geometry + k * shape.geometry_words()));
+        caught.from([&] { largest = std::max(largest, volume_magnitude(shape, q + k * shape.words(), geometry + k * shape.geometry_words())); });
+    caught.rethrow();
     repeat(result.arrays[0], shape.words(), period);
     repeat(result.arrays[1], shape.geometry_words(), period);
     repeat(result.expected[2], shape.words(), period);
