@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "generator/error.hpp"
+#include "runtime/cuda/nvml.hpp"
 #include "runtime/processors.hpp"
 
 namespace hone::inline v0_1::cuda {
@@ -31,12 +34,14 @@ const char* remedy_for(Result result) {
 
 }  // namespace
 
-Session::Session(Driver driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {
+Session::Session(Driver driver, Device device, const LibraryCandidates& candidates) : driver_(std::move(driver)), device_(std::move(device)) {
     check(driver_.device_get(&handle_, device_.index), "opening it");
     // Where the application has made the context and the driver does not change it, it stays as it
     // is.
     if (waits_asleep()) driver_.primary_context_set_flags(handle_, context_sched_blocking_sync);
     check(driver_.primary_context_retain(&context_, handle_), "making its context");
+    // With the context there others see this process: of two that begin at once, both see one.
+    if (device_.is_shared) device_.has_other_clients = DeviceMonitor(device_.index, candidates).clients().value_or(2) > 1;
 }
 
 Session::~Session() {
@@ -46,6 +51,17 @@ Session::~Session() {
 void Session::fail(Result result, const std::string& what) const {
     throw Error(fmt::format("CUDA device {} ({})", device_.index, device_.fingerprint.name), fmt::format("{}: {}", what, driver_.text(result)),
                 remedy_for(result));
+}
+
+void Session::warn_of_other_clients() const {
+    std::call_once(warned_, [this] {
+        fmt::print(
+            stderr,
+            "hone: warning: other programs may be on cuda:{} beside this one, through CUDA's multi-process service. Blocks of this one wait for "
+            "each other. If another program launches such blocks, too, both can wait for ever: run one of them without "
+            "(hydro: --vector-updates separate)\n",
+            device_.index);
+    });
 }
 
 Current::Current(const Session& session) : session_(&session) {
