@@ -92,8 +92,8 @@ void members(Whole& statistics, const Visit& visit) {
 template <typename Whole, typename Visit>
 requires std::same_as<std::remove_const_t<Whole>, Outcome>
 void members(Whole& outcome, const Visit& visit) {
-    auto& [status, reason, step, samples, energy, device, measured_on, pace, error, tolerance, compile_seconds, verify_seconds, measure_seconds] =
-        outcome;
+    auto& [status, reason, step, samples, energy, device, measured_on, pace, verified_on, error, tolerance, compile_seconds, verify_seconds,
+           measure_seconds] = outcome;
     visit("status", status, Range{});
     visit("reason", reason, Range{});
     visit("step", step, some_seconds);
@@ -107,6 +107,7 @@ void members(Whole& outcome, const Visit& visit) {
     visit("device", device, Range{});
     visit("measured_on", measured_on, Range{});
     visit("pace", pace, some_pace);
+    visit("verified_on", verified_on, Range{});
 }
 
 template <typename Whole>

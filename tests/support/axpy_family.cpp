@@ -71,6 +71,7 @@ const std::map<std::string, Deed>& deeds() {
         {"kill", {"int raise(int);", "raise(9);"}},
         {"stop", {"int raise(int);", "raise(19);"}},
         {"overwrite", {"", "for (int i = n; i < n + 16; ++i) y[i] = real(7);"}},
+        {"large", {"", "if (n >= 16384) last = first + (last - first) / 3;"}},
         {"underwrite", {"", "for (int i = -16; i < 0; ++i) y[i] = real(7);"}},
     };
     return all;
