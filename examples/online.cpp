@@ -135,9 +135,10 @@ int main(int argc, char** argv) try {
     options.add_option("--strategy", settings.strategy, "search strategy; default the database's or hone's own");
     options.add_option("--seed", settings.seed, "of the search")->capture_default_str();
     options.add_option("--best", best, "a configuration to be timed, too");
-    options.add_option("--vetting-words", settings.vetting_words, "candidates are verified on arrays of at most so many words")
+    options.add_option("--vetting-words", settings.vetting_words, "candidates are verified first on arrays of at most so many words")
         ->capture_default_str()
         ->check(hone::examples::positive());
+    options.add_flag("--verify-reduced", settings.verify_reduced, "candidates run without having been verified at the problem's own size, too");
     options
         .add_option("--begin", beginning,
                     "when tuning begins: with the program, whose device the worker then opens at the same time, with the arrays, before they are "

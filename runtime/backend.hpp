@@ -31,6 +31,11 @@ struct Device {
     /// service). Then blocks that wait for each other must be launched together
     /// (Module::launch_together).
     bool is_shared = false;
+    /// Other processes were on it when this one opened it, or whether they were cannot be told. Two
+    /// programs' launches whose blocks wait for each other (Module::launch_together) can each have
+    /// part of the device and wait for the rest for ever. Who opens it later sees who was there
+    /// before, so it is enough if it does without such launches.
+    bool has_other_clients = false;
 };
 
 /// Code loaded on a device.
@@ -43,7 +48,8 @@ class Module {
     /// cuLaunchKernel. Throws Error when the device refuses it.
     virtual void launch(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const = 0;
     /// The same with all blocks on the device at the same time, so that they may wait for each
-    /// other. Throws Error when there is no room for all of them.
+    /// other. Throws Error when there is no room for all of them. Warns, once for a device, where
+    /// other processes could do the same (Device::has_other_clients).
     virtual void launch_together(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const {
         launch(entry, grid, block, shared_bytes, stream, arguments);
     }

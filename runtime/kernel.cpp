@@ -119,22 +119,28 @@ struct Kernel::State {
         throw Error("launch of " + problem.key(), fmt::format("{} arrays", count), fmt::format("give {}: {}", source.arrays.size(), names));
     }
 
-    // Requires as many as there should be.
+    // Requires as many as there should be. Allocates nothing where all is well: a launch asks, too.
     void check_pointers(std::span<void* const> arrays) const {
         for (std::size_t i = 0; i < arrays.size(); ++i) {
             const ArraySpec& spec = source.arrays[i];
             if (spec.words == 0) continue;
-            const std::string where = fmt::format("array {} ({}) of {}", i, spec.name, problem.key());
-            const std::string remedy = fmt::format("give the address of {} values of {}, shaped {}", value_count(spec, source.precision),
-                                                   to_string(value_type_of(spec, source.precision)), spec.shape);
-            if (arrays[i] == nullptr) throw Error(where, "it is null", remedy);
+            if (arrays[i] == nullptr) refuse(i, "it is null");
             if (const int multiple = address_multiple(source, spec);
                 reinterpret_cast<std::uintptr_t>(arrays[i]) % static_cast<std::uintptr_t>(multiple) != 0)
-                throw Error(where, fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(arrays[i]), multiple), remedy);
+                refuse(i, fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(arrays[i]), multiple));
             if (const auto other = overlapped_array(source, arrays, i))
-                throw Error(where, fmt::format("it overlaps array {} ({}), and one of them is written", *other, source.arrays[*other].name),
+                throw Error(place_of(i), fmt::format("it overlaps array {} ({}), and one of them is written", *other, source.arrays[*other].name),
                             "give each memory of its own");
         }
+    }
+
+    std::string place_of(std::size_t array) const { return fmt::format("array {} ({}) of {}", array, source.arrays[array].name, problem.key()); }
+
+    [[noreturn]] void refuse(std::size_t array, const std::string& found) const {
+        const ArraySpec& spec = source.arrays[array];
+        throw Error(place_of(array), found,
+                    fmt::format("give the address of {} values of {}, shaped {}", value_count(spec, source.precision),
+                                to_string(value_type_of(spec, source.precision)), spec.shape));
     }
 
     void check_range(std::int64_t first, std::int64_t last) const {
@@ -244,6 +250,7 @@ void Kernel::launch(std::span<void* const> arrays, std::int64_t first, std::int6
     if (state.needs_binding)
         throw Error("launch of " + state.problem.key(), "this kernel makes tables of its own from the arrays",
                     "bind it once: hone::BoundKernel bound(kernel, arrays)");
+    state.check_pointers(arrays);
     state.step_of_application(arrays, state.tables, {}, first, last, stream);
 }
 

@@ -44,8 +44,8 @@ class Kernel {
 
     /// One time step over the whole range, or over [first, last). `arrays` are device pointers in
     /// the order of `source().arrays` (host pointers on the cpu). An empty range does nothing.
-    /// Throws Error for another number of arrays, a range that is not within the whole one, or a
-    /// kernel that needs binding.
+    /// Throws Error for another number of arrays, a range that is not within the whole one, a
+    /// kernel that needs binding, and for arrays that BoundKernel refuses.
     void launch(std::span<void* const> arrays, Stream stream = {}) const;
     void launch(std::span<void* const> arrays, std::int64_t first, std::int64_t last, Stream stream = {}) const;
 

@@ -31,6 +31,8 @@ class Pruner {
     }
 
     std::string reason(const Record& record, std::size_t place) const {
+        // A mark goes when it is told to, and for no other reason: what it refutes would come back.
+        if (!record.wrong.empty()) return rules_.wrong ? "found wrong: " + record.wrong : "";
         const RecordKernel kernel = kernel_today(record, families_);
         if (kernel.state == KernelState::foreign) return "";
         if (std::string idle = idle_reason(record, kernel); !idle.empty()) return idle;
@@ -67,6 +69,7 @@ std::string differences(const Record& a, const Record& b) {
 
 std::string idle_reason(const Record& record, const RecordKernel& kernel) {
     if (kernel.state == KernelState::foreign) return "this hone has no such family; kept as it is";
+    if (!record.wrong.empty()) return "found wrong: " + record.wrong;
     if (!record.verified()) return "not verified within its tolerance";
     return kernel.state == KernelState::impossible ? "no member of today's search space, " + kernel.reason : "";
 }
@@ -92,11 +95,17 @@ std::vector<fs::path> earlier_journals(const fs::path& folder) {
 
 std::vector<MergePreview> preview_merge(const std::vector<Record>& present, const std::vector<Record>& others) {
     const auto mine = by_subject(present);
+    std::map<std::string, const Record*> marks;
+    for (const Record& record : present)
+        if (!record.wrong.empty()) marks[refutation_key(record)] = &record;
     std::vector<MergePreview> list;
     for (const auto& [key, other] : by_subject(others)) {
         const auto found = mine.find(key);
         MergePreview preview{MergePreview::Fate::added, std::nullopt, *other, ""};
-        if (found != mine.end()) {
+        const auto mark = marks.find(refutation_key(*other));
+        if (other->wrong.empty() && mark != marks.end()) {
+            preview = {MergePreview::Fate::kept, *mark->second, *other, "found wrong"};
+        } else if (found != mine.end()) {
             preview.present = *found->second;
             preview.differs = differences(*found->second, *other);
             preview.fate = better(*other, *found->second) ? MergePreview::Fate::replaced : MergePreview::Fate::kept;

@@ -16,6 +16,7 @@ namespace hone::tools {
 struct PruneRules {
     std::string before;                    ///< a date (utc_date): what was measured before it; empty: age does not matter
     bool disturbed = false;                ///< figures that cannot be right (doubt)
+    bool wrong = false;                    ///< marks of what was found wrong: a merge may bring it back then
     bool other_kernel = false;             ///< hone makes another text of the configuration today
     const Database* beside = nullptr;      ///< another database that answers as well: it has the same subject, and the record is not better
     std::vector<std::string> broken = {};  ///< of each record why its kernel does not compile any more (KernelTrials); none: that was not asked

@@ -37,7 +37,7 @@ std::vector<std::string> lacking(const Record& record) {
     need(record.seed.has_value() || record.of_several_devices(), "seed");
     need(record.evaluations > 0, "candidates");
     need(record.step.high > record.step.low, "interval of the median");
-    need(record.verified(), "verification");
+    need(record.verified_whole(), "verification");
     need(!record.device.compiler.empty(), "compiler");
     need(record.safe_seconds > 0 || record.of_several_devices(), "safe configuration");
     need(record.ceiling_fraction > 0 || record.of_several_devices(), "ceiling");
@@ -62,6 +62,10 @@ DeviceStats stats_of(const std::vector<Record>& records, const Families& familie
         stats.device = device_key(record.device);
         stats.name = stats.title = record.device.name;
         if (record.device.target == Target::cpu) stats.title += fmt::format(", {} threads", record.device.units);
+        if (!record.wrong.empty()) {
+            ++stats.wrong;
+            continue;
+        }
         ++stats.records;
         ++stats.families[record.problem.family()];
         ++stats.versions[record.versions.hone];

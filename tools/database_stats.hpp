@@ -27,6 +27,7 @@ struct DeviceStats {
     int sizes = 0;        ///< records of problems that others differ from in their sizes only
     int unverified = 0;   ///< never handed out
     int disturbed = 0;    ///< figures that cannot be right
+    int wrong = 0;        ///< marks of what was found wrong, which are no records
     int unsure = 0;       ///< interval of the median beyond 2 % on either side
     int unrated = 0;      ///< part of the ceiling not measured
     double nearness = 0;  ///< geometric mean of the measured parts of the ceiling; 0: none

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/outcome.hpp"
+#include "tuning_db/database.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone::tools {
@@ -28,13 +29,14 @@ bool is_drift(Verdict verdict);
 struct RecordCheck {
     Record record;
     Verdict verdict = Verdict::unmeasured;
-    std::optional<Statistics> step;  ///< as measured now
-    double ratio = 0;                ///< of the medians, now over then; 0: not measured
-    std::string found;               ///< what went wrong, in words
-    std::string differs;             ///< what else is not as it was then: driver, compiler, kernel, hone; or what disturbed the measurement
-    std::string remedy;              ///< what to do; empty where there is nothing
-    std::optional<Record> update;    ///< the record as it was measured now, where it was asked for and should take its place
-    std::string kept;                ///< why a record that holds keeps its place nevertheless
+    std::optional<Statistics> step;    ///< as measured now
+    double ratio = 0;                  ///< of the medians, now over then; 0: not measured
+    std::string found;                 ///< what went wrong, in words
+    std::string differs;               ///< what else is not as it was then: driver, compiler, kernel, hone; or what disturbed the measurement
+    std::string remedy;                ///< what to do; empty where there is nothing
+    std::optional<Record> update;      ///< the record as it was measured now, where it was asked for and should take its place
+    std::optional<WrongResult> wrong;  ///< the kernel computes something else: the record must be marked (mark_wrong)
+    std::string kept;                  ///< why a record that holds keeps its place nevertheless
 };
 
 /// The surroundings of a measurement made now.

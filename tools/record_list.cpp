@@ -362,7 +362,8 @@ std::string remark(const Record& record, std::chrono::system_clock::time_point t
     constexpr auto year = std::chrono::hours(24 * 365);
     std::string text;
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
-    if (!record.verified()) add("not verified");
+    if (!record.verified()) add(record.wrong.empty() ? "not verified" : "wrong");
+    if (!record.verified_on.empty()) add("verified smaller");
     if (!doubt(record).empty()) add(record.disturbed.empty() ? "disturbed?" : "disturbed");
     if (!record.conditions.busy.empty()) add("busy");
     if (uncertainty(record.step) > unsure) add("unsure");

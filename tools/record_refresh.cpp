@@ -45,6 +45,7 @@ void refresh(RecordCheck& check, const Sitting& sitting) {
     record.step = sitting.winner.step;
     record.verification_error = sitting.winner.verification_error;
     record.tolerance = sitting.winner.tolerance;
+    record.verified_on.clear();
     record.safe_seconds = sitting.safe.step.median;
     record.safe_joules = sitting.safe.energy ? sitting.safe.energy->joules.median : 0;
     record.ceiling.clear();

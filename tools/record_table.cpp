@@ -52,8 +52,9 @@ std::string doubt(const Record& record) {
 }
 
 std::string found_line(const Record& record) {
-    return fmt::format("{} candidates{}{}, {}, hone {}", record.evaluations, record.strategy.empty() ? "" : " by " + record.strategy,
-                       record.seed ? fmt::format(", seed {}", *record.seed) : "", record.date, record.versions.hone);
+    return fmt::format("{} candidates{}{}, {}, hone {}{}", record.evaluations, record.strategy.empty() ? "" : " by " + record.strategy,
+                       record.seed ? fmt::format(", seed {}", *record.seed) : "", record.date, record.versions.hone,
+                       record.verified_on.empty() ? "" : fmt::format(", verified on {} only", record.verified_on));
 }
 
 std::string conditions_line(const Record& record) {

@@ -165,6 +165,10 @@ std::optional<RecordCheck> RecordVerifier::measured_again(WorkerEvaluator& evalu
         if (!also_safe) sitting.safe = *outcome;
         sitting.now.busy = SystemLoad::busy_beside(device_, before, settings_.load.read());
         RecordCheck check = judged(job.record, *outcome, sitting.now, settings_.tolerance);
+        if (outcome->status == Status::wrong) {
+            check.wrong = WrongResult{job.record.problem, job.winner.config, job.source_hash, outcome->reason + "; found by 'hone verify'"};
+            check.remedy = "tune again: look-ups pass over this record from now on";
+        }
         if (settings_.update) refresh(check, sitting);
         const bool decided = check.update || !outcome->measured() || !settings_.update;
         if (!best || check.update || !outcome->measured() || (!best->update && check.step->high < best->step->high)) best = std::move(check);

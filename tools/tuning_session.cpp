@@ -165,7 +165,9 @@ double TuningSession::share_of_budget(int number) const {
 
 void TuningSession::keep(TunedProblem& tuned) {
     try {
-        tuned.not_stored = keep_result(tuned.result, families_, settings_.folder);
+        const std::string why_not = keep_result(tuned.result, families_, settings_.folder);
+        if (!tuned.result.record) return;  // the summary says why there is none
+        tuned.not_stored = why_not;
         if (!tuned.result.progress.compared && !tuned.result.interrupted && settings_.evaluations != 1)
             tuned.not_stored += "; with a longer budget --resume goes on";
     } catch (const Error& error) {
@@ -253,7 +255,7 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
         console_.message("  disturbed: {}; tune it again on an idle machine\n", tuned.result.record->disturbed);
     else if (!tuned.result.busy.empty())
         console_.message("  the machine was busy during the finals: {}\n", tuned.result.busy);
-    if (tuned.result.record) keep(tuned);
+    keep(tuned);
     return tuned;
 }
 

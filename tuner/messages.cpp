@@ -92,7 +92,7 @@ void members(Whole& statistics, const Visit& visit) {
 template <typename Whole, typename Visit>
 requires std::same_as<std::remove_const_t<Whole>, Outcome>
 void members(Whole& outcome, const Visit& visit) {
-    auto& [status, reason, step, samples, energy, device, measured_on, pace, code, error, tolerance, compile_seconds, verify_seconds,
+    auto& [status, reason, step, samples, energy, device, measured_on, pace, code, verified_on, error, tolerance, compile_seconds, verify_seconds,
            measure_seconds] = outcome;
     visit("status", status, Range{});
     visit("reason", reason, Range{});
@@ -108,6 +108,7 @@ void members(Whole& outcome, const Visit& visit) {
     visit("measured_on", measured_on, Range{});
     visit("pace", pace, some_pace);
     visit("code", code, Range{});
+    visit("verified_on", verified_on, Range{});
 }
 
 template <typename Whole>

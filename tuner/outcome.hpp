@@ -32,7 +32,8 @@ struct Outcome {
     std::optional<DeviceReading> device;     ///< clocks, temperature, throttling at the end of the sampling period, where NVML tells them
     std::optional<std::string> measured_on;  ///< which of a run's devices; absent: it has one
     std::optional<double> pace;  ///< how many times as long that device takes as the run's first, by a candidate that both had; absent: no difference
-    std::optional<std::string> code;  ///< what it executes (code_digest); absent: it did not compile, or nobody compiled it
+    std::optional<std::string> code;         ///< what it executes (code_digest); absent: it did not compile, or nobody compiled it
+    std::optional<std::string> verified_on;  ///< key of the problem of smaller extents on which it was verified; absent: its own
     double verification_error = 0;
     double tolerance = 0;  ///< largest error that is accepted
     double compile_seconds = 0;

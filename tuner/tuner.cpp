@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "tuner/finals.hpp"
@@ -21,11 +22,26 @@ constexpr double slack = 4;        // compilers stop while processors are measur
 /// A reported candidate; its place in the list is its age.
 struct Entry {
     std::int64_t index = 0;
-    Outcome search;               ///< as measured in the search, last
-    std::optional<Outcome> pool;  ///< all rounds of the finals
-    std::vector<double> joules;   ///< medians of these rounds
-    double watts = 0;             ///< their mean
+    Outcome search;                        ///< as measured in the search, last
+    std::optional<Outcome> pool = {};      ///< all rounds of the finals
+    std::optional<Outcome> repeated = {};  ///< the pool of finals that were held again
+    std::vector<double> joules = {};       ///< medians of these rounds
+    double watts = 0;                      ///< their mean
 };
+
+/// How many times as long one of two measurements says that a step takes.
+double apart(const Outcome& a, const Outcome& b) {
+    const double ratio = a.seconds() / b.seconds();
+    return std::max(ratio, 1 / ratio);
+}
+
+/// Whether the finals contradict all that was measured of a candidate before: a busy machine, or a
+/// kernel that does not do its work every time. Clocks and caches make less of a difference.
+bool contradicts_itself(const Entry& entry) {
+    constexpr double most = 5;
+    if (!entry.pool || !entry.pool->measured() || apart(entry.search, *entry.pool) <= most) return false;
+    return !entry.repeated || apart(*entry.repeated, *entry.pool) > most;
+}
 
 /// A further round of a finalist. A failure replaces what was measured.
 void add_round(Entry& entry, const Outcome& round) {
@@ -149,7 +165,7 @@ struct Tuner::State {
             retiming = incumbent->index;
             candidates_since_retiming = 0;
         }
-        entries.push_back({candidate.index, outcome, std::nullopt, {}, 0});
+        entries.push_back({.index = candidate.index, .search = outcome});
         strategy->tell(candidate.index, cost_of(outcome));
     }
 
@@ -171,9 +187,30 @@ struct Tuner::State {
         const bool has_safe = std::find(finalists.begin(), finalists.end(), 0U) != finalists.end();
         if (!has_safe && !finalists.empty() && !entries[0].pool && may_win(entries[0].search)) finalists.push_back(0);
         std::sort(finalists.begin(), finalists.end());
+        finals.emplace(finalists.size(), finals_rule());
+        next_round();
+    }
+
+    FinalsRule finals_rule() const {
         FinalsRule rule{settings.final_rounds, settings.most_final_rounds, settings.tie};
         if (!finalists.empty() && finalists.front() == 0) rule.yardstick = 0;  // the safe configuration is the oldest
-        finals.emplace(finalists.size(), rule);
+        return rule;
+    }
+
+    /// The same finalists once more, but for those that failed.
+    void repeat_finals() {
+        finished = false;
+        finals.emplace(finalists.size(), finals_rule());
+        for (std::size_t i = 0; i < finalists.size(); ++i) {
+            Entry& entry = entries[finalists[i]];
+            if (entry.pool && !entry.pool->measured()) {
+                finals->report(i, std::nullopt);
+                continue;
+            }
+            entry.repeated = std::exchange(entry.pool, std::nullopt);
+            entry.joules.clear();
+            entry.watts = 0;
+        }
         next_round();
     }
 
@@ -209,10 +246,12 @@ struct Tuner::State {
     void conclude() {
         finished = finalists.empty() || finals->winner().has_value();
         if (finished && !shortened && safe_is_left_alone()) {
-            entries[0] = {entries[0].index, entries[0].search, std::nullopt, {}, 0};
+            entries[0] = {.index = entries[0].index, .search = entries[0].search};
             finished = false;
         }
-        if (!finished) begin_finals();
+        if (!finished) return begin_finals();
+        const Entry* const best = winner();
+        if (best != nullptr && !best->repeated && !shortened && contradicts_itself(*best)) repeat_finals();
     }
 
     void report_finalist(const Candidate& candidate, const Outcome& outcome) {
@@ -306,6 +345,11 @@ std::optional<Tuner::Best> Tuner::best() const {
     const Entry* winner = state_->winner();
     if (winner == nullptr) return std::nullopt;
     return Best{state_->space->at(winner->index), state_->standing(*winner)};
+}
+
+std::optional<Outcome> Tuner::contradicted() const {
+    const Entry* const winner = state_->finished ? state_->winner() : nullptr;
+    return winner != nullptr && contradicts_itself(*winner) ? std::optional(winner->search) : std::nullopt;
 }
 
 std::optional<Outcome> Tuner::safe() const {

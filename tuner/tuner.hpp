@@ -100,6 +100,8 @@ bool another_state(const DeviceReading& a, const DeviceReading& b);
 /// because it was chosen for being low. Among finalists that tie with the lowest, the earliest
 /// candidate wins, and the safe configuration was the first of all. A failure in the finals
 /// disqualifies; where the safe configuration alone is left, it meets the next best in new finals.
+/// Where the finals say of their winner more than five times, or less than a fifth, of what the
+/// search said, they are held once more.
 ///
 /// A strategy that asks for nothing but members that it had throws Error, from the constructor or
 /// from `report`.
@@ -126,6 +128,9 @@ class Tuner {
     };
     /// The winner so far; nothing before the first measured report.
     std::optional<Best> best() const;
+    /// The winner's outcome in the search, where its finals contradict that, and measuring again
+    /// was not possible or gave a third figure: then its time is not to be relied on.
+    std::optional<Outcome> contradicted() const;
     /// The safe configuration's outcome, once reported; after the finals: of its pooled rounds.
     std::optional<Outcome> safe() const;
     /// Candidates reported; what is measured again is not counted.

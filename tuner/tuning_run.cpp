@@ -6,11 +6,13 @@
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "generator/error.hpp"
 #include "generator/random_words.hpp"
+#include "generator/text.hpp"
 #include "runtime/kernel_hash.hpp"
 #include "runtime/processors.hpp"
 #include "tuner/disturbance.hpp"
@@ -20,6 +22,7 @@
 #include "tuner/restriction.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -80,6 +83,8 @@ class Run {
         update();
         result.progress = progress_;
         result.profile = profile();
+        result.device = {device_.fingerprint, device_.limits};
+        result.wrong = found_wrong();
         if (before_finals_) result.busy = SystemLoad::busy_beside(device_, *before_finals_, load());
         if (!description_.prior.empty()) result.prior = prior_gain();
         if (progress_.best) {
@@ -402,6 +407,19 @@ class Run {
         return record;
     }
 
+    std::vector<WrongResult> found_wrong() const {
+        std::map<std::int64_t, std::string> reasons;
+        for (const JournalEntry& entry : history_)
+            if (entry.outcome.status == Status::wrong) reasons.emplace(entry.index, entry.outcome.reason);
+        std::vector<WrongResult> wrong;
+        for (const auto& [index, reason] : reasons) {
+            const Config config = space_.at(index);
+            const std::string hash = kernel_hash(family_.kernel(problem_, config, device_.limits).text);
+            wrong.push_back({problem_, config, hash, reason + "; found by a tuning run"});
+        }
+        return wrong;
+    }
+
     PriorGain prior_gain() const {
         constexpr double near = 1.01;
         double least = std::numeric_limits<double>::infinity();
@@ -433,6 +451,9 @@ class Run {
     std::string why_not_kept(const Config& best) const {
         if (!progress_.compared)
             return fmt::format("it is the safe configuration, and none of the other {} was measured in this time", tuner_.members() - 1);
+        if (const auto search = tuner_.contradicted())
+            return fmt::format("its step takes {} in the finals and took {} in the search: one of them is wrong; tune again on a quiet machine",
+                               text::duration(progress_.best->outcome.step.median), text::duration(search->step.median));
         const auto only = parse_restriction(space_, description_.only);
         if (only && !only(best)) return "it is the safe configuration, which is as fast as the best of those that were asked for";
         return "";
@@ -477,6 +498,8 @@ TuningResult tune(const Family& family, const Problem& problem, const Device& de
 }
 
 std::string keep_result(const TuningResult& result, const Families& families, const std::filesystem::path& folder) {
+    mark_wrong(families, folder, result.device, result.wrong);
+    if (!result.record) return result.why_none;
     if (!result.why_not_kept.empty()) return result.why_not_kept;
     Database found(families);
     found.add(*result.record);

@@ -16,6 +16,7 @@
 #include "tuner/system_load.hpp"
 #include "tuner/tuner.hpp"
 #include "tuner/tuning_request.hpp"
+#include "tuning_db/database.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone::inline v0_1 {
@@ -89,6 +90,8 @@ struct TuningResult {
     /// compared with no other would hide what is known of neighbours, and where a restriction
     /// leaves it out it is no result of the search.
     std::string why_not_kept;
+    DeviceSide device;               ///< that it is of
+    std::vector<WrongResult> wrong;  ///< members that were found wrong
     std::string busy;                ///< what else the machine did during the finals, in words (SystemLoad::busy); empty: nothing worth a word
     std::optional<PriorGain> prior;  ///< when it had promising members
     TuningProfile profile;
@@ -108,7 +111,7 @@ struct TuningHooks {
 ///
 ///     WorkerEvaluator evaluator(...);
 ///     const TuningResult result = tune(family, problem, device, evaluator, {.seconds = 60, .folder = "results"});
-///     if (result.record) keep_result(result, families, "results");
+///     keep_result(result, families, "results");
 ///
 /// A run whose budget ended before a second candidate was measured goes on when it is resumed with
 /// a longer one; others that came to their end stay as they are. With the same seed, options and
@@ -117,9 +120,10 @@ struct TuningHooks {
 TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
                   const TuningHooks& hooks = {});
 
-/// Merges the result's record into the database in `folder`, unless there is a reason not to keep
-/// it. Returns that reason: empty when it is stored. Requires a record. Throws as
-/// Database::merge_into does.
+/// Merges the result's record into the database in `folder`, unless there is none or a reason not
+/// to keep it. Returns that reason: empty when it is stored. Records of what the run found wrong
+/// are marked before (mark_wrong), so that a right result replaces a wrong one that was faster.
+/// Throws as Database::merge_into does.
 std::string keep_result(const TuningResult& result, const Families& families, const std::filesystem::path& folder);
 
 }  // namespace hone::inline v0_1

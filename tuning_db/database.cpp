@@ -1,5 +1,7 @@
 #include "tuning_db/database.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -121,7 +123,23 @@ MergeCounts Database::Table::add(Record record, std::size_t place) {
     return {.added = 1};
 }
 
+int Database::Table::erase(const std::function<bool(const Record&)>& chosen) {
+    if (std::none_of(records.begin(), records.end(), chosen)) return 0;
+    Table rest;
+    int erased = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (chosen(records[i]))
+            ++erased;
+        else
+            rest.add(std::move(records[i]), places[i]);
+    }
+    *this = std::move(rest);
+    return erased;
+}
+
 MergeCounts Database::insert(Record record, std::size_t place) {
+    if (!record.wrong.empty()) return insert_mark(std::move(record), place);
+    if (!refuted_.empty() && refuted_.contains(refutation_key(record))) return {.kept = 1};
     Table& table = knows(*families_, record.problem.family()) ? known_ : foreign_;
     return table.add(std::move(record), place);
 }
@@ -160,6 +178,7 @@ void Database::add(const Record& record) {
 void Database::add(const Database& other) {
     for (const auto& record : other.known_.records) insert(record);
     for (const auto& record : other.foreign_.records) insert(record);
+    for (const auto& mark : other.marks_.records) insert(mark);
 }
 
 std::vector<Database::Candidate> Database::candidates(const Problem& problem, const DeviceFingerprint& device) const {
@@ -179,7 +198,7 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
         Candidate candidate;
         candidate.distance = rounded_distance(apart.total());
         if (same_device)
-            candidate.grade = record.problem == problem ? Grade::exact : Grade::nearest_size;
+            candidate.grade = record.problem == problem && record.verified_on.empty() ? Grade::exact : Grade::nearest_size;
         else
             candidate.grade = Grade::same_architecture;
         candidate.disturbed = !record.disturbed.empty();
@@ -199,12 +218,20 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
 Match Database::match(Grade grade, Config config, std::size_t index, const DeviceFingerprint& device) const {
     const std::size_t place = known_.places[index];
     const Record& record = known_.records[index];
-    return {grade, std::move(config), record, place < folders_.size() ? folders_[place] : fs::path(), other_threads(record, device), {}};
+    std::string note = other_threads(record, device);
+    if (!record.verified_on.empty()) note += fmt::format("{}verified on {} only", note.empty() ? "" : "; ", record.verified_on);
+    return {grade, std::move(config), record, place < folders_.size() ? folders_[place] : fs::path(), std::move(note), {}};
 }
 
 Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
     const Family& family = families_->of(problem);
     const SearchSpace space = family.space(problem, limits);
+    const auto may_run = [&](Grade grade, const Problem& about, const Config& config) {
+        const bool own = grade == Grade::exact && about == problem;
+        if (!own && is_refuted(space, problem, device.target, config)) return false;
+        if (grade != Grade::exact && is_refuted(space, about, device.target, config)) return false;
+        return !space.check(config);
+    };
     const auto recorded = [&](const Problem& about) -> std::optional<Match> {
         // The common case needs no list of candidates.
         const std::string key = subject(about, device, "");
@@ -212,9 +239,9 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
             const auto own = by_subject.find(key);
             if (own == by_subject.end()) continue;
             const Record& record = known_.records[own->second];
-            if (!may_answer(record, device) || beaten_by_safe(record) || !record.disturbed.empty()) continue;
+            if (!may_answer(record, device) || !record.verified_on.empty() || beaten_by_safe(record) || !record.disturbed.empty()) continue;
             Config config = space.completed(record.config);
-            if (!space.check(config)) return match(Grade::exact, std::move(config), own->second, device);
+            if (may_run(Grade::exact, about, config)) return match(Grade::exact, std::move(config), own->second, device);
         }
         std::vector<Candidate> queue = candidates(about, device);
         // A heap, because the first few decide, however many there are.
@@ -223,7 +250,7 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
         while (!queue.empty()) {
             const Candidate& candidate = queue.front();
             Config config = space.completed(candidate.record->config);
-            if (!space.check(config)) return match(candidate.grade, std::move(config), candidate.index, device);
+            if (may_run(candidate.grade, about, config)) return match(candidate.grade, std::move(config), candidate.index, device);
             std::pop_heap(queue.begin(), queue.end(), later);
             queue.pop_back();
         }
@@ -238,7 +265,8 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     std::vector<Neighbour> near = neighbours(problem, device);
     std::erase_if(near,
                   [&](const Neighbour& n) { return !may_answer(*n.record, device) || instruction_set(n.record->device) != instruction_set(device); });
-    if (auto prediction = predict(*families_, problem, limits, near))
+    auto prediction = predict(*families_, problem, limits, near);
+    if (prediction && !is_refuted(space, problem, device.target, prediction->config))
         return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
     return {Grade::none, space.safe(), std::nullopt, {}, {}, {}};
 }
@@ -287,6 +315,8 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
         const Config partner_config = partner_space.completed(known.partner_config);
         const Share share{record.problem == problem ? Grade::exact : Grade::nearest_size, known.share, config, partner_config, record, known};
         if (space.check(share.config) || partner_space.check(share.partner_config)) continue;
+        if (is_refuted(space, problem, device.fingerprint.target, config)) continue;
+        if (is_refuted(partner_space, problem, partner.fingerprint.target, partner_config)) continue;
         best = share;
         best_rank = rank;
     }
@@ -320,7 +350,7 @@ ExchangeMatch Database::best_exchange(const Problem& problem, const DeviceFinger
 MergeCounts Database::merge_into(const fs::path& folder, std::chrono::milliseconds patience) const {
     make_folders(folder);
     std::map<fs::path, std::vector<const Record*>> of_file;
-    for (const Table* table : {&known_, &foreign_})
+    for (const Table* table : {&known_, &foreign_, &marks_})
         for (std::size_t i = 0; i < table->records.size(); ++i) of_file[folder / (table->devices[i] + ".json")].push_back(&table->records[i]);
 
     const FolderLock lock(folder, patience);
@@ -340,7 +370,7 @@ MergeCounts Database::merge_into(const fs::path& folder, std::chrono::millisecon
             counts = {counts.added + one.added, counts.replaced + one.replaced, counts.kept + one.kept};
         }
         std::vector<Record> all = std::move(merged.known_.records);
-        std::move(merged.foreign_.records.begin(), merged.foreign_.records.end(), std::back_inserter(all));
+        for (Table* others : {&merged.foreign_, &merged.marks_}) std::move(others->records.begin(), others->records.end(), std::back_inserter(all));
         std::string text = database_file_text(path.stem().string(), all);
         if (text != present) changed.push_back({path, std::move(text)});
     }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -55,15 +56,27 @@ struct DeviceSide {
     Limits limits;
 };
 
+/// A configuration that was verified, and found to compute something else than the reference.
+struct WrongResult {
+    Problem problem;
+    Config config;            ///< a member of the problem's space
+    std::string source_hash;  ///< kernel_hash of what was found wrong
+    std::string reason;       ///< in words: what differs, by how much, and who found it
+};
+
 /// Counts of the records that were merged into a folder.
 struct MergeCounts {
     int added = 0;     ///< the folder had none about the subject
     int replaced = 0;  ///< better than the folder's
-    int kept = 0;      ///< the folder's is as good or better
+    int kept = 0;      ///< the folder's is as good or better, or it knows that this one is wrong
 };
 
 /// Tuned results by device model: a folder with one JSON file per device (`<device_key>.json`),
 /// sorted and diff-friendly.
+///
+/// A record that was proved wrong stands in it as a mark (Record::wrong). Marks and records of the
+/// same refutation_key, from whatever folder and in whatever order they come, leave the mark alone:
+/// no look-up meets the record again, and no merge brings it back.
 ///
 /// Only typed values that are members of the family's search space are ever handed out. A file that
 /// cannot be read, a schema version that is newer than this program, or a value outside its range
@@ -93,6 +106,8 @@ class Database {
     /// Those of them that are the first about their subject; one that is disturbed gives way to one
     /// that is not.
     std::vector<Record> first_records() const;
+    /// The marks of configurations that were found wrong, in the order of their arrival.
+    const std::vector<Record>& marks() const { return marks_.records; }
     /// The records of other families.
     const std::vector<Record>& foreign_records() const { return foreign_.records; }
 
@@ -111,7 +126,9 @@ class Database {
     /// faster. A candidate that is not verified, or that the space at this problem's own extents
     /// and `limits` rejects, is passed over. So is one whose size is not near
     /// (ScaleDistance::near), and one that its own safe configuration beats (beaten_by_safe): these
-    /// have a say in what is suggested.
+    /// have a say in what is suggested. A record of the very problem that was verified at a smaller
+    /// size only (Record::verified_on) counts as one of another size. What is marked wrong at any
+    /// size is handed out for those sizes alone at which it was verified itself.
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
 
     /// The results that a problem on a device can learn from (neighbour_distance), the nearest
@@ -146,6 +163,13 @@ class Database {
                                            const std::function<bool(const Record&)>& chosen,
                                            std::chrono::milliseconds patience = std::chrono::seconds(60));
 
+    /// Marks what was found wrong on a device in the folder: the records of the same problem,
+    /// device model and configuration that this database has, whatever they were tuned for and in
+    /// whatever folder; and what its other records would be handed out for. Returns the number of
+    /// marks. There is none of what no look-up would hand out. Throws Error as `merge_into` does.
+    int mark_wrong(const std::filesystem::path& folder, const DeviceSide& device, const std::vector<WrongResult>& results,
+                   std::chrono::milliseconds patience = std::chrono::seconds(60)) const;
+
     /// Puts each `second` in place of the record that is its `first` in the folder's files, and
     /// leaves alone what is no longer as `first` says: it was replaced by somebody else meanwhile.
     /// For measurements of the same result that say more than those before, whichever was `better`.
@@ -165,16 +189,26 @@ class Database {
         std::unordered_map<std::string, std::vector<std::size_t>> by_family;
 
         MergeCounts add(Record record, std::size_t place);
+        /// Takes out what is `chosen`, and returns how many that were.
+        int erase(const std::function<bool(const Record&)>& chosen);
     };
     struct Candidate;
     std::vector<Candidate> candidates(const Problem& problem, const DeviceFingerprint& device) const;
     MergeCounts insert(Record record, std::size_t place = 0);
+    MergeCounts insert_mark(Record mark, std::size_t place);
+    std::vector<Record> marks_of(const WrongResult& result, const DeviceSide& device) const;
+    /// Whether a configuration is marked wrong at some size of this problem, on a device of this
+    /// target. A mark no longer counts where a record of its problem is about a changed source:
+    /// that was verified.
+    bool is_refuted(const SearchSpace& space, const Problem& problem, Target target, const Config& config) const;
     Match match(Grade grade, Config config, std::size_t index, const DeviceFingerprint& device) const;
 
     const Families* families_;
     std::vector<std::filesystem::path> folders_;
     Table known_;
     Table foreign_;
+    Table marks_;                              ///< of known families and of others
+    std::unordered_set<std::string> refuted_;  ///< refutation_key of each
 };
 
 }  // namespace hone::inline v0_1

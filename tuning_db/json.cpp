@@ -18,9 +18,10 @@ using namespace json_bounds;
 // Rates are written with six digits.
 constexpr double rate_rounding = 1e-5;
 
-constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",     "device",      "step_seconds", "counts",  "rates",
-                                  "verification", "safe_seconds",  "ceiling", "disturbed", "conditions",  "team",         "energy",  "hybrid",
-                                  "search",       "seed",          "date",    "versions",  "measured_on", "safe_joules",  "exchange"};
+constexpr std::array known_fields{"problem",     "configuration", "purpose",      "found",      "device",    "step_seconds", "counts",
+                                  "rates",       "verification",  "safe_seconds", "ceiling",    "disturbed", "conditions",   "team",
+                                  "energy",      "hybrid",        "search",       "seed",       "date",      "versions",     "measured_on",
+                                  "safe_joules", "exchange",      "wrong",        "verified_on"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
@@ -57,6 +58,12 @@ void read_verification(const JsonPlace& place, Record& record) {
     place.only({"error", "tolerance"});
     if (!place["error"].is_null()) record.verification_error = place["error"].number(0, most_work);
     record.tolerance = place["tolerance"].number(0, most_work);
+}
+
+const std::string& read_reason(const JsonPlace& place) {
+    const std::string& text = place.string(longest_text);
+    if (text.empty()) place.fail("says nothing", "say why, or leave it out");
+    return text;
 }
 
 void read_ceiling(const JsonPlace& place, Record& record) {
@@ -135,6 +142,8 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
     fields.emplace_back("rates", rates_json(record));
     fields.emplace_back("verification",
                         fmt::format(R"({{"error": {}, "tolerance": {}}})", json_number(record.verification_error), json_number(record.tolerance)));
+    if (!record.verified_on.empty()) fields.emplace_back("verified_on", json_string(record.verified_on));
+    if (!record.wrong.empty()) fields.emplace_back("wrong", json_string(record.wrong));
     if (record.safe_seconds != 0) fields.emplace_back("safe_seconds", json_number(record.safe_seconds));
     if (record.safe_joules != 0) fields.emplace_back("safe_joules", json_number(record.safe_joules));
     if (record.ceiling_fraction != 0)
@@ -180,10 +189,9 @@ Record read_record(const JsonPlace& place, const Families& families) {
     if (const auto safe = place.find("safe_seconds")) record.safe_seconds = safe->number(shortest_step, longest_step);
     if (const auto joules = place.find("safe_joules")) record.safe_joules = joules->number(least_joules, most_joules);
     if (const auto ceiling = place.find("ceiling")) read_ceiling(*ceiling, record);
-    if (const auto disturbed = place.find("disturbed")) {
-        record.disturbed = disturbed->string(longest_text);
-        if (record.disturbed.empty()) disturbed->fail("gives no reason", "say why, or leave it out");
-    }
+    if (const auto disturbed = place.find("disturbed")) record.disturbed = read_reason(*disturbed);
+    if (const auto wrong = place.find("wrong")) record.wrong = read_reason(*wrong);
+    if (const auto smaller = place.find("verified_on")) record.verified_on = read_reason(*smaller);
     if (const auto conditions = place.find("conditions")) record.conditions = read_conditions(*conditions);
     if (const auto device = place.find("measured_on")) record.measured_on = device->string(longest_text);
     if (const auto team = place.find("team")) record.team = read_team(*team);

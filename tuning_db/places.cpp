@@ -66,4 +66,17 @@ Database known_records(const Families& families, const fs::path& folder, const s
     return Database::load(folders, families);
 }
 
+int mark_wrong(const Families& families, const fs::path& folder, const DeviceSide& device, const std::vector<WrongResult>& results,
+               std::chrono::milliseconds patience) {
+    if (results.empty()) return 0;
+    std::vector<fs::path> usual;
+    bool is_usual = false;
+    std::error_code absent;
+    for (const Place& place : record_places()) {
+        usual.push_back(place.folder);
+        is_usual = is_usual || place.folder == folder || fs::equivalent(place.folder, folder, absent);
+    }
+    return Database::load(is_usual ? usual : std::vector{folder}, families).mark_wrong(folder, device, results, patience);
+}
+
 }  // namespace hone::inline v0_1

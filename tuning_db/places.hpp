@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -34,5 +35,11 @@ std::filesystem::path own_records(const std::filesystem::path& named = {});
 /// when `folder` is named and is not there. A folder in HONE_DB that is not there is told to `warn`
 /// (default: a line on standard error), so that a program may run that is yet to fill it.
 Database known_records(const Families& families, const std::filesystem::path& folder = {}, const std::function<void(const std::string&)>& warn = {});
+
+/// Marks in `folder` what was found wrong on a device (Database::mark_wrong): its own records, and
+/// where it is one of record_places those of all of them, which may be read-only. Returns
+/// the number of marks. Throws Error as Database::load and merge_into do.
+int mark_wrong(const Families& families, const std::filesystem::path& folder, const DeviceSide& device, const std::vector<WrongResult>& results,
+               std::chrono::milliseconds patience = std::chrono::seconds(60));
 
 }  // namespace hone::inline v0_1

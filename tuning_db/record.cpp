@@ -54,8 +54,9 @@ double cost_step(const Record& record) {
     return std::floor(std::log(cost(record)) / std::log(noise));
 }
 
-// What a step of several devices is about beside problem, device and purpose.
-std::string pair(const Record& record) {
+// What a mark, or a step of several devices, is about beside problem, device and purpose.
+std::string further_subject(const Record& record) {
+    if (!record.wrong.empty()) return "\nwrong\n" + refutation_key(record);
     if (record.exchange) return fmt::format("\n{}\n{}\n{}", record.exchange->program, record.exchange->link, record.exchange->ranks);
     if (!record.hybrid) return "";
     return "\n" + device_key(record.hybrid->partner) + "\n" + record.config.key() + "\n" + record.hybrid->partner_config.key();
@@ -120,7 +121,11 @@ std::string subject(const Problem& problem, const DeviceFingerprint& device, con
 }
 
 std::string subject(const Record& record) {
-    return subject(record.problem, record.device, record.purpose) + pair(record);
+    return subject(record.problem, record.device, record.purpose) + further_subject(record);
+}
+
+std::string refutation_key(const Record& record) {
+    return subject(record.problem, record.device, "") + record.config.key() + "\n" + record.versions.source_hash;
 }
 
 bool stands_before(const Record& a, const Record& b) {
@@ -130,11 +135,12 @@ bool stands_before(const Record& a, const Record& b) {
     if (a.purpose != b.purpose) return a.purpose < b.purpose;
     const std::string a_device = device_key(a.device);
     const std::string b_device = device_key(b.device);
-    return a_device != b_device ? a_device < b_device : pair(a) < pair(b);
+    return a_device != b_device ? a_device < b_device : further_subject(a) < further_subject(b);
 }
 
 bool better(const Record& a, const Record& b) {
     if (a.verified() != b.verified()) return a.verified();
+    if (a.verified_whole() != b.verified_whole()) return a.verified_whole();
     if (a.disturbed.empty() != b.disturbed.empty()) return a.disturbed.empty();
     const auto a_version = version_numbers(a.versions.hone);
     const auto b_version = version_numbers(b.versions.hone);

@@ -114,7 +114,10 @@ struct Record {
     Counts counts;    ///< of one time step
     /// Largest |computed - reference|; infinity: not verified, so never handed out by a look-up.
     double verification_error = std::numeric_limits<double>::infinity();
-    double tolerance = 0;               ///< what was allowed
+    double tolerance = 0;  ///< what was allowed
+    /// Key of the problem of smaller extents on which it was verified; empty: its own, as `problem`
+    /// says. Where that is not empty, no look-up calls it exact.
+    std::string verified_on;
     double safe_seconds = 0;            ///< median step of the untuned safe configuration in the same run; 0: not measured
     double safe_joules = 0;             ///< median energy of its step, metered in the same run; 0: not metered
     double ceiling_fraction = 0;        ///< achieved part of the device's measured ceiling for this problem; 0: not measured
@@ -133,6 +136,10 @@ struct Record {
     /// How it was found: "offline" by `hone tune` and the like, "online" inside a running
     /// application; empty: not said.
     std::string found;
+    /// Why the configuration must not run, in words: it was verified, and found to compute
+    /// something else than the reference. Such a record is a mark: it stands beside all others of
+    /// its problem, and a database drops those that it refutes (`refutation_key`).
+    std::string wrong;
     /// Why its figures cannot be right, in words; empty: nothing speaks against them. Such a record
     /// gives way to any verified one about the same subject that has no such reason, and answers
     /// look-ups where there is none.
@@ -147,7 +154,9 @@ struct Record {
     /// nothing a newer program added is lost in a merge.
     std::vector<std::pair<std::string, std::string>> further;
 
-    bool verified() const { return verification_error <= tolerance; }
+    bool verified() const { return wrong.empty() && verification_error <= tolerance; }
+    /// Verified at its own size.
+    bool verified_whole() const { return verified() && verified_on.empty(); }
     /// Whether several devices took the step together, so that it says little of one.
     bool of_several_devices() const { return hybrid || exchange; }
 
@@ -189,9 +198,13 @@ std::string other_threads(const Record& record, const DeviceFingerprint& device)
 /// The subject of a record: device model, problem with its extents, purpose. A database keeps one
 /// record of each. A shared step is also about its two configurations and its partner, because the
 /// share that suits one pair of kernels says little about another. An exchange is also about its
-/// program, its link and the number of ranks.
+/// program, its link and the number of ranks. A mark (Record::wrong) is about what it refutes.
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose);
 std::string subject(const Record& record);
+
+/// What a mark (Record::wrong) refutes, whatever it was tuned for: this configuration of this
+/// problem on this device model, compiled from this source. A changed source is another kernel.
+std::string refutation_key(const Record& record);
 
 /// The order of records in a file: by subject, numbers by size (order 2 before order 10).
 bool stands_before(const Record& a, const Record& b);
@@ -199,7 +212,7 @@ bool stands_before(const Record& a, const Record& b);
 /// True when `a` should replace `b`, both about the same subject. A strict total order, so that
 /// merging in any order and grouping gives the same:
 ///
-/// 1. verified within its tolerance before not verified;
+/// 1. verified within its tolerance before not verified, and at its own size before a smaller one;
 /// 2. undisturbed before disturbed;
 /// 3. measured with the newer version of hone, because an older one's source may be gone;
 /// 4. faster beyond the noise (of purpose "energy": less energy; "energy_delay": less energy times

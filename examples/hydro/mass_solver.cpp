@@ -227,14 +227,16 @@ struct MassSolver::State {
     }
 
     void iterate(const MassKernels::Arrays& arrays, VectorUpdates updates, Stream stream = {}) {
-        if (updates == VectorUpdates::separate || !fused) {
+        // Two programs' blocks on one device could wait for each other's room: there without, if
+        // the other one may be such a program.
+        const bool apart = updates == VectorUpdates::separate || (updates == VectorUpdates::fused && backend.device().has_other_clients);
+        if (apart || !fused) {
             multiply.front().launch(stream);
             kernels.update(arrays, stream);
             kernels.direction(arrays, stream);
             return;
         }
         if (!by_elements) multiply.front().launch(stream);
-        // Two programs' blocks on one device could wait for each other's room.
         fused->iterate(arrays, updates == VectorUpdates::cooperative || backend.device().is_shared, stream);
     }
 

@@ -25,11 +25,11 @@ void tune_first(const Backend& backend, const std::vector<Problem>& problems, co
         options.seconds = seconds / static_cast<double>(problems.size());
         options.folder = folder;
         const TuningResult result = tune(families.of(problem), problem, backend.device(), evaluator, options);
+        const std::string why_not = keep_result(result, families, folder);
         if (!result.record) {
             tell(fmt::format("{}: no result: {}", problem.key(), result.why_none));
             continue;
         }
-        const std::string why_not = keep_result(result, families, folder);
         tell(fmt::format("{}: {} by {}, {} candidates{}", problem.key(), text::duration(result.record->step.median), result.record->config.key(),
                          result.progress.evaluations, why_not.empty() ? "" : "; not kept: " + why_not));
     }

@@ -116,8 +116,8 @@ class CudaStopWatch : public StopWatch {
 
 class CudaBackend : public Backend {
   public:
-    CudaBackend(Driver driver, Device device, std::unique_ptr<Compiler> compiler)
-        : session_(std::make_shared<const Session>(std::move(driver), std::move(device))),
+    CudaBackend(Driver driver, Device device, std::unique_ptr<Compiler> compiler, const LibraryCandidates& candidates)
+        : session_(std::make_shared<const Session>(std::move(driver), std::move(device), candidates)),
           compiler_(std::move(compiler)),
           peers_(cuda_peers(session_)) {}
 
@@ -357,7 +357,7 @@ std::unique_ptr<Backend> make_cuda_backend(int index, DiskCache& cache, const Li
     Device device = describe_device(driver, index, "");
     auto compiler = make_nvrtc_compiler(device.fingerprint.architecture, cache, candidates);
     device.fingerprint.compiler = compiler->version();
-    return std::make_unique<CudaBackend>(std::move(driver), std::move(device), std::move(compiler));
+    return std::make_unique<CudaBackend>(std::move(driver), std::move(device), std::move(compiler), candidates);
 }
 
 }  // namespace hone::inline v0_1::cuda

@@ -43,6 +43,7 @@ class CudaModule : public Module {
               [&](const Driver& driver, auto... numbers) { return driver.launch_kernel(numbers..., handle_of(stream), arguments, nullptr); });
     }
     void launch_together(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const override {
+        if (session_->device().has_other_clients) session_->warn_of_other_clients();
         queue(entry, grid, block, shared_bytes,
               [&](const Driver& driver, auto... numbers) { return driver.launch_cooperative_kernel(numbers..., handle_of(stream), arguments); });
     }

@@ -140,6 +140,15 @@ std::string DeviceMonitor::link_to(const std::string& place) const {
     return fmt::format("NVLink, {} link{}", links, links == 1 ? "" : "s");
 }
 
+std::optional<int> DeviceMonitor::clients() const {
+    if (!state_->missing.empty() || state_->mps_processes == nullptr) return std::nullopt;
+    std::array<cuda::NvmlProcess, 64> processes;
+    unsigned int count = processes.size();
+    const int result = state_->mps_processes(state_->device, &count, processes.data());
+    if (result != nvml_success && result != cuda::nvml_insufficient_size) return std::nullopt;
+    return static_cast<int>(count);
+}
+
 std::optional<double> DeviceMonitor::total_joules() const {
     constexpr double joules_per_millijoule = 1e-3;
     unsigned long long millijoules = 0;

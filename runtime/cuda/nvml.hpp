@@ -45,6 +45,9 @@ class DeviceMonitor {
     /// What leads to the device at another such address: "NVLink, 18 links", or "PCIe"; empty when
     /// unknown.
     std::string link_to(const std::string& place) const;
+    /// Processes that share the device through the multi-process service, among them this one once
+    /// it has a context there; nothing where the driver does not tell.
+    std::optional<int> clients() const;
     /// Energy of the board since the driver was loaded; nothing where the device or the driver does
     /// not count it.
     std::optional<double> total_joules() const;

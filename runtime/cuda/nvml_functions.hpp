@@ -13,6 +13,7 @@ constexpr int nvml_temperature_gpu = 0;
 constexpr unsigned int nvml_field_power_instant = 186;
 constexpr int nvml_peers_by_nvlink = 2;  // an index of nvmlDeviceGetP2PStatus, which answers 0 for yes
 constexpr unsigned int nvml_most_links = 18;
+constexpr int nvml_insufficient_size = 7;
 
 // nvmlFieldValue_t: a reading asked for by number.
 struct NvmlFieldValue {
@@ -29,6 +30,14 @@ struct NvmlFieldValue {
     } value = {};
 };
 
+// nvmlProcessInfo_t: a process that uses a device.
+struct NvmlProcess {
+    unsigned int pid = 0;
+    unsigned long long memory_bytes = 0;
+    unsigned int gpu_instance = 0;
+    unsigned int compute_instance = 0;
+};
+
 // clang-format off
 #define HONE_NVML_FUNCTIONS(row)                                                                                             \
     row(init, nvmlInit_v2, int, ())                                                                                          \
@@ -42,12 +51,14 @@ struct NvmlFieldValue {
     row(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int, (NvmlDevice* device, unsigned long long* reasons))
 
 // Functions that older drivers lack: the board's energy since the driver was loaded, readings by
-// number, and what leads to other devices.
+// number, what leads to other devices, and who shares one.
 #define HONE_NVML_FURTHER_FUNCTIONS(row)                                                                                     \
     row(total_energy, nvmlDeviceGetTotalEnergyConsumption, int, (NvmlDevice* device, unsigned long long* millijoules))       \
     row(field_values, nvmlDeviceGetFieldValues, int, (NvmlDevice* device, int count, NvmlFieldValue* values))                \
     row(peer_status, nvmlDeviceGetP2PStatus, int, (NvmlDevice* device, NvmlDevice* other, int by, int* status))              \
-    row(link_state, nvmlDeviceGetNvLinkState, int, (NvmlDevice* device, unsigned int link, int* is_active))
+    row(link_state, nvmlDeviceGetNvLinkState, int, (NvmlDevice* device, unsigned int link, int* is_active))                  \
+    row(mps_processes, nvmlDeviceGetMPSComputeRunningProcesses_v3, int,                                                      \
+        (NvmlDevice* device, unsigned int* count, NvmlProcess* processes))
 // clang-format on
 
 struct Nvml {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "generator/error.hpp"
 #include "runtime/compiler.hpp"
+#include "runtime/cuda/nvml.hpp"
 #include "runtime/forked.hpp"
 #include "runtime/processors.hpp"
 
@@ -51,13 +53,15 @@ bool is_machines(Result result) {
 
 }  // namespace
 
-Session::Session(Driver driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {
+Session::Session(Driver driver, Device device, const LibraryCandidates& candidates) : driver_(std::move(driver)), device_(std::move(device)) {
     open_in_this_process();
     check(driver_.device_get(&handle_, device_.index), "opening it");
     // Where the application has made the context and the driver does not change it, it stays as it
     // is.
     if (waits_asleep()) driver_.primary_context_set_flags(handle_, context_sched_blocking_sync);
     check(driver_.primary_context_retain(&context_, handle_), "making its context");
+    // With the context there others see this process: of two that begin at once, both see one.
+    if (device_.is_shared) device_.has_other_clients = DeviceMonitor(device_.index, candidates).clients().value_or(2) > 1;
 }
 
 Session::~Session() {
@@ -69,6 +73,17 @@ void Session::fail(Result result, const std::string& what) const {
     const std::string found = fmt::format("{}: {}", what, driver_.text(result));
     if (is_machines(result)) throw MachineError(where, found, "see nvidia-smi and the system's log; start again once the device answers");
     throw Error(where, found, remedy_for(result));
+}
+
+void Session::warn_of_other_clients() const {
+    std::call_once(warned_, [this] {
+        fmt::print(
+            stderr,
+            "hone: warning: other programs may be on cuda:{} beside this one, through CUDA's multi-process service. Blocks of this one wait for "
+            "each other. If another program launches such blocks, too, both can wait for ever: run one of them without "
+            "(hydro: --vector-updates separate)\n",
+            device_.index);
+    });
 }
 
 Current::Current(const Session& session) : session_(&session) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mutex>
 #include <string>
 
 #include "runtime/backend.hpp"
@@ -12,7 +13,7 @@ namespace hone::inline v0_1::cuda {
 class Session {
   public:
     /// Throws Error when the driver makes no context.
-    Session(Driver driver, Device device);
+    Session(Driver driver, Device device, const LibraryCandidates& candidates);
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -28,9 +29,14 @@ class Session {
     }
     [[noreturn]] void fail(Result result, const std::string& what) const;
 
+    /// Before blocks are launched that wait for each other: says once that another program's could
+    /// take their room.
+    void warn_of_other_clients() const;
+
   private:
     Driver driver_;
     Device device_;
+    mutable std::once_flag warned_;
     int handle_ = 0;
     Context* context_ = nullptr;
 };

@@ -51,7 +51,7 @@ struct NcclRanks::State {
                 throw Error("NCCL", backend.device().fingerprint.name + " is no GPU", "use GPUs");
             if (!nccl.missing.empty()) throw Error("NCCL", nccl.missing, nccl.remedy);
             int count = 0;
-            session.emplace(cuda::start_driver(candidates, count), backend.device());
+            session.emplace(cuda::start_driver(candidates, count), backend.device(), candidates);
         });
         together([&] { expect_own_gpu(); });
         cuda::NcclId id{};

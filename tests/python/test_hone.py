@@ -273,11 +273,12 @@ def test_shows_progress(session, capfd):
 def test_steps_while_it_tunes(session):
     kernel = session.kernel(SMALL)
     arrays = list(zeros(kernel).values())
-    online = session.online(SMALL, *arrays, bound=0.1)
+    online = session.online(SMALL, *arrays, bound=0.1, verify_reduced=True)
     for _ in range(20):
         online.step()
     report = online.report()
     assert report["steps"] == 20 and report["configuration"] in report["text"]
+    assert report["verified_on"] == ""  # so small a problem is verified at its own size
     online.finish()
     online.close()
     with pytest.raises(ValueError, match="online tuner is closed"):

@@ -73,6 +73,7 @@ const std::map<std::string, Deed>& deeds() {
         {"overwrite", {"", "for (int i = n; i < n + 16; ++i) y[i] = real(7);"}},
         {"astray", {"", "for (int i = n + 50000; i < n + 500000; ++i) y[i] = real(7);"}},
         {"odd", {"", "if (n % 2 == 1 && parity == 0) y[0] += real(1);"}},
+        {"large", {"", "if (n >= 16384) last = first + (last - first) / 3;"}},
         {"underwrite", {"", "for (int i = -16; i < 0; ++i) y[i] = real(7);"}},
     };
     return all;

@@ -164,6 +164,31 @@ TEST_F(DbCommand, PrunesByRulesAndKeepsWhatWas) {
     EXPECT_THAT(hone_db({"stats", here, "--yes"}).error, HasSubstr("that is of 'hone db prune'"));
 }
 
+TEST_F(DbCommand, ShowsMarksOfWhatWasFoundWrongAndPrunesThemOnlyWhenTold) {
+    const Record record = record_of(dg, 1e-3);
+    Record mark = record;
+    mark.wrong = "rhs differs by 2";
+    const std::string here = folder("marks", {record, mark, record_of(gs, 1e-3)});
+    EXPECT_THAT(hone_db({"list", here}).out, HasSubstr(" wrong "));
+    EXPECT_THAT(hone_db({"validate", here}).out, HasSubstr("found wrong: rhs differs by 2"));
+    const auto stats = nlohmann::json::parse(hone_db({"stats", here, "--json"}).out)["devices"][0];
+    EXPECT_EQ(stats["wrong"], 1);
+    EXPECT_EQ(stats["records"], 1) << "a mark is none";
+    EXPECT_EQ(hone_db({"prune", here, "--yes"}).code, Exit::nothing);
+    // Merging it once more, and what a merge would do.
+    const std::string other = folder("other", {record});
+    EXPECT_THAT(hone_db({"diff", here, other}).out, HasSubstr("0 added, 0 replaced by better ones, 1 kept"));
+    const auto merged = nlohmann::json::parse(hone_db({"merge", here, other, "--json"}).out);
+    EXPECT_EQ(merged["kept"], 1) << merged;
+    EXPECT_EQ(Database::load(here, built_in_families()).records().size(), 1U);
+    const Answer pruned = hone_db({"prune", here, "--wrong", "--yes"});
+    EXPECT_EQ(pruned.code, Exit::ok) << pruned.error;
+    EXPECT_THAT(pruned.out, HasSubstr("found wrong: rhs differs by 2"));
+    EXPECT_TRUE(Database::load(here, built_in_families()).marks().empty());
+    hone_db({"merge", here, other});
+    EXPECT_EQ(Database::load(here, built_in_families()).records().size(), 2U) << "nothing refutes it any more";
+}
+
 TEST_F(DbCommand, PrunesEarlierJournalsAlone) {
     const std::string here = folder("journals", {record_of(dg, 1e-3)});
     std::filesystem::create_directories(here + "/journals");

@@ -183,6 +183,52 @@ TEST(Tuner, AFailureInTheFinalsDisqualifies) {
     EXPECT_EQ(tuner.best()->config.integer("t"), 8);
 }
 
+// A machine that is sixty times as slow for a while: in the finals of one run, in the search of
+// another.
+TEST(Tuner, MeasuresAgainWhenTheFinalsContradictTheSearch) {
+    const SearchSpace space = line(3);
+    const auto seconds = [](std::int64_t index) { return 1.0 + static_cast<double>(index == 1 ? 0 : 1); };
+    for (const bool in_finals : {true, false}) {
+        Tuner tuner(space, find_strategy("exhaustive"), 1);
+        run(tuner, [&](std::int64_t index, int round) {
+            const bool slow = in_finals ? round > 0 && round <= 3 : round == 0;
+            return measured(seconds(index) * (slow ? 60 : 1), 1e-3);
+        });
+        EXPECT_EQ(tuner.best()->config.integer("t"), 1);
+        EXPECT_NEAR(tuner.best()->outcome.step.median, 1, 1e-2) << "in_finals " << in_finals;
+        EXPECT_FALSE(tuner.contradicted()) << "two of three figures agree";
+    }
+}
+
+TEST(Tuner, SaysWhatItMeasuredAgainInVain) {
+    const SearchSpace space = line(3);
+    Tuner changing(space, find_strategy("exhaustive"), 1);
+    const std::vector<Candidate> trace = run(changing, [](std::int64_t /*index*/, int round) {
+        return measured(round == 0 ? 1 : round <= 3 ? 60 : 3600, 1e-3);
+    });
+    ASSERT_TRUE(changing.contradicted());
+    EXPECT_EQ(changing.contradicted()->step.median, 1);
+    EXPECT_LE(trace.size(), 3U + 2 * 9 * 3) << "once again, and not for ever";
+    // There is no time to measure again.
+    Tuner shortened(space, find_strategy("exhaustive"), 1);
+    bool began = false;
+    while (auto candidate = shortened.next()) {
+        shortened.report(*candidate, measured(candidate->finalist ? 60 : 1, 1e-3));
+        if (candidate->finalist && !std::exchange(began, true)) shortened.finish();
+    }
+    ASSERT_TRUE(shortened.done());
+    EXPECT_TRUE(shortened.contradicted());
+}
+
+TEST(Tuner, NeitherClocksNorNoiseContradict) {
+    const SearchSpace space = line(3);
+    Tuner tuner(space, find_strategy("exhaustive"), 1);
+    const std::vector<Candidate> trace =
+        run(tuner, [](std::int64_t index, int round) { return measured((index == 1 ? 1.0 : 2.0) * (round == 0 ? 1 : 3), 1e-3); });
+    EXPECT_FALSE(tuner.contradicted());
+    EXPECT_EQ(trace.size(), 3U + 9) << "three rounds of three";
+}
+
 TEST(Tuner, HoldsNewFinalsWhenEveryFinalistFails) {
     const SearchSpace space = line(10);
     Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <random>
@@ -333,6 +334,80 @@ TEST_F(TuningRunTest, TheSafeConfigurationAloneIsNotKeptAndTheRunGoesOnWithALong
     }
     // The header; finish and done of three runs; every evaluation once.
     EXPECT_EQ(lines(journal()), static_cast<std::int64_t>(evaluated) + 7) << "seed " << seed;
+}
+
+/// Every round of the finals takes sixty times as long as the one before.
+class ErraticEvaluator : public SimulatedEvaluator {
+  public:
+    using SimulatedEvaluator::SimulatedEvaluator;
+    std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
+        auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
+        if (!outcome || !candidate.finalist) return outcome;
+        const double factor = std::pow(60, ++rounds_[candidate.index]);
+        for (double& sample : outcome->samples) sample *= factor;
+        outcome->step = summarise(outcome->samples);
+        return outcome;
+    }
+
+  private:
+    std::map<std::int64_t, int> rounds_;
+};
+
+TEST_F(TuningRunTest, AFinalistThatContradictsItsSearchIsMeasuredAgainAndNotStoredWhereThatDoesNotHelp) {
+    const Families families({test::landscape_family(landscape)});
+    ErraticEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 10;
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    ASSERT_TRUE(result.record) << result.why_none;
+    EXPECT_THAT(result.why_not_kept, HasSubstr("in the finals and took"));
+    EXPECT_EQ(keep_result(result, families, folder.path()), result.why_not_kept);
+    EXPECT_TRUE(Database::load(folder.path(), families).records().empty());
+}
+
+TEST_F(TuningRunTest, AWrongMembersRecordGivesWayToTheRightResultThoughItIsSlower) {
+    const Families families({test::landscape_family(landscape)});
+    SimulatedEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 20;
+    TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    ASSERT_TRUE(result.record) << result.why_none;
+    Record stored = *result.record;
+    stored.config = result.record->config == landscape.space().safe() ? landscape.space().at(1) : landscape.space().safe();
+    stored.step = {1e-9, 1e-9, 1e-9, 1e-9, 9};
+    stored.disturbed.clear();
+    result.record->disturbed.clear();
+    Database before(families);
+    before.add(stored);
+    before.merge_into(folder.path());
+    EXPECT_EQ(keep_result(result, families, folder.path()), "");
+    EXPECT_EQ(Database::load(folder.path(), families).records().front().config, stored.config) << "it promises less time";
+    result.wrong.push_back({stored.problem, stored.config, stored.versions.source_hash, "rhs differs by 2"});
+    EXPECT_EQ(keep_result(result, families, folder.path()), "");
+    const Database after = Database::load(folder.path(), families);
+    ASSERT_EQ(after.records().size(), 1U);
+    EXPECT_EQ(after.records().front().config, result.record->config);
+    EXPECT_EQ(after.marks().size(), 1U);
+}
+
+TEST_F(TuningRunTest, ARunNamesTheMembersThatItFoundWrong) {
+    class Wrong : public SimulatedEvaluator {
+      public:
+        using SimulatedEvaluator::SimulatedEvaluator;
+        std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
+            auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
+            if (outcome && evaluated.size() == 3) outcome = failure(Status::wrong, "rhs differs by 2");
+            return outcome;
+        }
+    } evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 5;
+    for (const bool resume : {false, true}) {
+        const TuningResult result = test::simulate(folder.path(), seed, resume, evaluator, options);
+        ASSERT_FALSE(result.wrong.empty()) << "also of a run that is only read again";
+        EXPECT_THAT(result.wrong.front().reason, HasSubstr("rhs differs by 2; found by a tuning run"));
+        EXPECT_EQ(result.wrong.front().source_hash.size(), 64U);
+    }
 }
 
 TEST_F(TuningRunTest, WhatARestrictionLeavesOutIsNotKeptAsItsResult) {

@@ -45,7 +45,12 @@ TEST(DatabaseSchema, DescribesWhatIsWritten) {
     record.ceiling_fraction = 0;
     record.safe_seconds = 0;
     record.disturbed = "a gain of 7367x";
+    record.verified_on = "volume order=9 elements=5";
     record.further = {{"joules", "1.5"}};
+    database.add(record);
+    record.wrong = "it differs by 2";
+    record.config = Config({{"unroll", std::int64_t{9}}});
+    record.purpose.clear();
     database.add(record);
     database.merge_into(folder.path());
     replace_file(folder.path() / "empty.json", database_file_text("empty", {}));

@@ -32,6 +32,7 @@ struct Settings {
     std::string beside;
     std::int64_t older_than = 0;  // days
     bool disturbed = false;
+    bool wrong = false;
     bool other_kernel = false;
     bool broken = false;
     bool journals = false;
@@ -104,12 +105,18 @@ Exit validate(const Settings& settings, Console& console) {
     return empty ? Exit::nothing : Exit::ok;
 }
 
+std::string verified_text(const Record& record) {
+    if (!record.wrong.empty()) return "wrong";
+    if (!record.verified()) return "no";
+    return record.verified_on.empty() ? "yes" : "on " + record.verified_on;
+}
+
 void print_records(const DatabaseFile& file, Console& console) {
     constexpr auto right = Table::Align::right;
     Table table({{"problem"}, {"purpose"}, {"step", right}, {"verified"}, {"date"}, {"hone"}, {"configuration"}});
     for (const auto& record : file.records)
-        table.row({record.problem.key(), record.purpose.empty() ? "-" : record.purpose, duration(record.step.median),
-                   record.verified() ? "yes" : "no", record.date.substr(0, 10), record.versions.hone, record.config.key()});
+        table.row({record.problem.key(), record.purpose.empty() ? "-" : record.purpose, duration(record.step.median), verified_text(record),
+                   record.date.substr(0, 10), record.versions.hone, record.config.key()});
     const std::string device = file.records.empty() ? file.device : device_line(file.records.front().device);
     console.print("{}.json: {}\n\n{}\n", file.device, device, table.text());
 }
@@ -212,6 +219,7 @@ Json document_of(const DeviceStats& stats) {
             {"other_sizes", stats.sizes},
             {"unverified", stats.unverified},
             {"disturbed", stats.disturbed},
+            {"wrong", stats.wrong},
             {"unsure", stats.unsure},
             {"without_ceiling", stats.unrated},
             {"mean_part_of_ceiling", stats.nearness},
@@ -249,8 +257,8 @@ void print_stats(const DeviceStats& stats, Console& console) {
     if (stats.nearness > 0)
         lines.emplace_back("ceiling", fmt::format("{} on the geometric mean, not measured for {}", percent(stats.nearness), stats.unrated));
     if (stats.gain > 0) lines.emplace_back("gain", fmt::format("{:.2f}x over the safe configurations, on the geometric mean", stats.gain));
-    lines.emplace_back(
-        "doubts", fmt::format("{} not verified, {} disturbed, {} unsure (interval beyond 2 %)", stats.unverified, stats.disturbed, stats.unsure));
+    lines.emplace_back("doubts", fmt::format("{} not verified, {} disturbed, {} unsure (interval beyond 2 %){}", stats.unverified, stats.disturbed,
+                                             stats.unsure, stats.wrong > 0 ? fmt::format("; {} marked wrong beside them", stats.wrong) : ""));
     lines.emplace_back("kernels", kernels_text(stats.kernels));
     if (!stats.lacking.empty()) lines.emplace_back("not said", counted(stats.lacking, "of "));
     console.print("{}\n{}\n", fitted(stats.title, console.out_width()), definition_list(lines, console.out_width()));
@@ -281,7 +289,7 @@ Exit stats(const Settings& settings, Console& console) {
 }
 
 PruneRules rules_of(const Settings& settings, const Database* beside) {
-    PruneRules rules{"", settings.disturbed, settings.other_kernel, beside};
+    PruneRules rules{.disturbed = settings.disturbed, .wrong = settings.wrong, .other_kernel = settings.other_kernel, .beside = beside};
     if (settings.older_than > 0) rules.before = utc_date(std::chrono::system_clock::now() - std::chrono::hours(24) * settings.older_than);
     return rules;
 }
@@ -423,7 +431,7 @@ const std::vector<Deed>& deeds() {
         {"diff", compare_with, true, {"verbose"}},
         {"merge", merge, true, {}},
         {"remove", remove, true, {"device", "dry-run"}},
-        {"prune", prune, false, {"device", "beside", "older-than", "disturbed", "other-kernel", "broken", "journals", "yes"}}};
+        {"prune", prune, false, {"device", "beside", "older-than", "disturbed", "wrong", "other-kernel", "broken", "journals", "yes"}}};
     return all;
 }
 
@@ -437,6 +445,7 @@ std::vector<std::string> given_options(const Settings& settings) {
     add(!settings.beside.empty(), "beside");
     add(settings.older_than > 0, "older-than");
     add(settings.disturbed, "disturbed");
+    add(settings.wrong, "wrong");
     add(settings.other_kernel, "other-kernel");
     add(settings.broken, "broken");
     add(settings.journals, "journals");
@@ -480,6 +489,7 @@ Action declare(Options& options) {
     options.flag("yes", settings->yes, "prune: do it; without, it only says which records would go");
     options.number("older-than", settings->older_than, "DAYS", "prune: also what was measured before that", 1);
     options.flag("disturbed", settings->disturbed, "prune: also records whose figures cannot be right");
+    options.flag("wrong", settings->wrong, "prune: also the marks of what was found wrong; without its mark a record can come back with a merge");
     options.flag("other-kernel", settings->other_kernel, "prune: also records of whose configuration hone makes another kernel today");
     options.flag("broken", settings->broken,
                  "prune: also records whose kernel does not compile any more; compiles all of them on all "
@@ -514,7 +524,8 @@ Command db_command() {
         "remove takes the records of a family, of problems with these values, or of a device model out of DIR and prints them; the files as they "
         "were are kept beside as .json.previous. Exit code 1 when there are none.\n\n"
         "prune takes out what no look-up will use: records that are not verified, and those whose configuration is no member of today's search "
-        "space; and by its options what is old, disturbed, of another kernel, broken or told by another database as well. Without --yes it only says "
+        "space; and by its options what is old, disturbed, marked wrong, of another kernel, broken or told by another database as well. Without "
+        "--yes it only says "
         "what would go, and why. It keeps the files as remove does. Records of families that are not known here stay.",
         {{"db validate tuning_db/records", "before results are committed"},
          {"db list DIR --json", "all records, for a script"},

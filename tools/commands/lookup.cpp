@@ -38,8 +38,10 @@ bool same_device(Grade grade) {
     return grade == Grade::exact || grade == Grade::nearest_size;
 }
 
-std::string explained(Grade grade) {
-    switch (grade) {
+std::string explained(const Match& match, const Problem& problem) {
+    if (match.record && match.record->problem == problem && !match.record->verified_on.empty())
+        return "nearest size: tuned for this very problem, but verified at a smaller size only";
+    switch (match.grade) {
         case Grade::exact:
             return "exact: tuned for this very problem on this device";
         case Grade::nearest_size:
@@ -107,13 +109,16 @@ std::vector<std::string> passed_over(const Database& database, const Family& fam
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> lines;
+    for (const Record& mark : database.marks())
+        if (mark.problem.class_key() == problem.class_key() && mark.device.target == device.target)
+            lines.push_back(fmt::format("{} is wrong: {} on {}: {}", mark.config.key(), mark.problem.key(), mark.device.name, mark.wrong));
     for (std::size_t i = 0; i < std::min(most, found.size()); ++i) lines.push_back(std::move(found[i].second));
     return lines;
 }
 
 void print_text(const Family& family, const Problem& problem, const Match& match, const std::vector<std::string>& nearest,
                 const std::vector<std::string>& others, bool explain, Console& console) {
-    std::vector<std::pair<std::string, std::string>> lines{{"grade", explained(match.grade)}, {"configuration", match.config.key()}};
+    std::vector<std::pair<std::string, std::string>> lines{{"grade", explained(match, problem)}, {"configuration", match.config.key()}};
     if (match.record) {
         const Record& record = *match.record;
         lines.emplace_back("taken from", record.problem.key());

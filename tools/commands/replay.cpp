@@ -3,12 +3,14 @@
 #include <optional>
 
 #include "runtime/capture.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
 #include "tools/tuning_session.hpp"
 #include "tuner/strategy.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone::tools {
 namespace replay {
@@ -79,6 +81,17 @@ std::optional<Outcome> outcome_of(WorkerEvaluator& evaluator, const Launch& laun
     return outcome;
 }
 
+// What is wrong on an application's data is handed out no more.
+void mark(const Settings& settings, const Device& device, const Problem& problem, const Config& config, const Outcome& outcome, Console& console) {
+    try {
+        const std::string hash = kernel_hash(known_families().of(problem).kernel(problem, config, device.limits).text);
+        mark_wrong(known_families(), database_folder(settings.database), {device.fingerprint, device.limits},
+                   {{problem, config, hash, outcome.reason + "; found by 'hone replay'"}});
+    } catch (const Error& error) {
+        console.message("hone: {} is wrong, and could not be marked: {}\n", problem.key(), error.what());
+    }
+}
+
 Exit verify(const Settings& settings, const std::vector<Launch>& launches, Console& console) {
     const InterruptGuard guard;  // first, so that it outlives the workers
     const Device device = find_device(settings.device);
@@ -93,6 +106,7 @@ Exit verify(const Settings& settings, const std::vector<Launch>& launches, Conso
         const auto outcome = outcome_of(evaluator, launch, {.index = space.index_of(config), .config = config}, guard);
         if (!outcome) return Exit::interrupted;
         all = all && outcome->measured();
+        if (outcome->status == Status::wrong) mark(settings, device, launch.problem, config, *outcome, console);
         const std::string told = outcome->measured() ? duration(outcome->step.median) + " a step" : outcome->reason;
         if (!settings.json) {
             console.print("{}  {}\n    {}\n    {}: {}; largest difference {:.3g}, allowed {:.3g}\n", launch.capture.file.string(),

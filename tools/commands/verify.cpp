@@ -16,6 +16,7 @@
 #include "tools/record_table.hpp"
 #include "tools/record_verifier.hpp"
 #include "tools/target.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone::tools {
 namespace verify {
@@ -85,6 +86,16 @@ class Updates {
     Clock::time_point stored_at_ = Clock::now();
     int stored_ = 0;
 };
+
+// A record that was found wrong is handed out no more. Where its folder cannot be written, that is
+// said, and the next check goes on.
+void mark(const RecordCheck& check, const Device& device, const fs::path& folder, Console& console) {
+    try {
+        mark_wrong(known_families(), folder, {device.fingerprint, device.limits}, {*check.wrong});
+    } catch (const Error& error) {
+        console.message("hone: {} is wrong, and could not be marked: {}\n", check.record.problem.key(), error.what());
+    }
+}
 
 Json json_of(const RecordCheck& check) {
     Json document{{"verdict", name_of(check.verdict)}, {"record", tools::json_of(check.record)}};
@@ -179,6 +190,7 @@ Exit verify(const Settings& settings, Console& console) {
         console.message("hone: all {} results of this device are up to date; --all measures them again\n", all.size());
     Updates updates(database_folder(settings.database));
     const std::vector<RecordCheck> checks = verifier.run(chosen, [&](const RecordCheck& check) {
+        if (check.wrong) mark(check, device, database_folder(settings.database), console);
         if (settings.update) updates.add(check);
     });
     if (settings.update) updates.store();
@@ -219,7 +231,9 @@ Command verify_command() {
         "is called slower when its step takes longer by more than --tolerance and the two 95 % intervals do not overlap; then driver, compiler, "
         "hone's version and the kernel itself are compared with those of the record, the load of the machine is looked at, and the line says what to "
         "do.\n\n"
-        "Nothing is written to the database without --update. With it, winners are measured in full, each with the safe configuration of its problem "
+        "A result whose kernel computes something else is marked: look-ups pass over it from then on, and merges do not bring it back "
+        "('hone db prune --wrong' forgets the marks). Nothing else is written to the database without --update. With it, winners are measured in "
+        "full, each with the safe configuration of its problem "
         "beside, and records that hold take what was found: time, clocks, temperature, part of the ceiling, largest difference, driver, compiler, "
         "the "
         "kernel's hash. How they were found stays as it is. A record keeps its place when it does not hold, when the new time is less sure, and when "

@@ -15,6 +15,7 @@
 #include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tuner/vetting_problem.hpp"
+#include "tuner/worker/memory_need.hpp"
 #include "tuner/worker/process_tree.hpp"
 
 namespace hone::inline v0_1 {
@@ -175,8 +176,9 @@ void BackgroundVetter::run() {
     } catch (...) {
         why = "an exception of unknown type";
     }
-    // Until the evaluator has reaped them, its processes are killed from the other side.
+    // Until the evaluators have reaped them, their processes are killed from the other side.
     evaluator_.reset();
+    whole_.reset();
     std::unique_lock lock(mutex_);
     if (!why.empty()) {
         broken_ = why;
@@ -255,6 +257,38 @@ void BackgroundVetter::begin() {
     evaluator_->open_compilers(hurried_processes(settings_.worker.compile_processes));
     lower_priority();
     evaluator_->open_compilers();
+    begin_whole();  // its data are made while others are verified
+}
+
+/// Its data are made at the first call.
+void BackgroundVetter::begin_whole() {
+    constexpr double part = 0.5;  // of the memory: the application may not have all of its own yet
+    constexpr double longer = 10;
+    if (whole_ || !settings_.whole || small_ == problem_ || !why_reduced().empty()) return;
+    const Device& device = backend_.device();
+    const MemoryBytes needed = bench_memory(family_.arrays(problem_), problem_.precision(), device.limits.target);
+    const MemoryBytes there = memory_for(device);
+    if (needed.host > part * there.host || needed.device > part * there.device)
+        return give_up_whole("data of its own size would take more than half of the memory");
+    WorkerSettings settings = settings_.worker;
+    settings.compile_processes = 1;  // the code is in the cache
+    if (on_cpu()) {                  // processes stand still for as long as the budget is used up
+        settings.setup_timeout *= longer;
+        settings.first_timeout *= longer;
+    }
+    whole_ = std::make_unique<WorkerEvaluator>(std::move(settings));
+    whole_->begin(problem_, settings_.seed, settings_.worker.sampling.most_seconds);
+}
+
+void BackgroundVetter::give_up_whole(const std::string& reason) {
+    whole_.reset();
+    const std::lock_guard lock(mutex_);
+    why_reduced_ = reason;
+}
+
+std::string BackgroundVetter::why_reduced() const {
+    const std::lock_guard lock(mutex_);
+    return why_reduced_;
 }
 
 void BackgroundVetter::start_worker() {
@@ -375,14 +409,45 @@ Vetted BackgroundVetter::vet(const Candidate& candidate) {
 
 Outcome BackgroundVetter::evaluate(const Candidate& candidate) {
     begin();
-    const Limits& limits = backend_.device().limits;
-    if (family_.space(small_, limits).check(candidate.config) ||
-        family_.kernel(small_, candidate.config, limits).text != family_.kernel(problem_, candidate.config, limits).text)
-        return failure(Status::launch_failed, "its source depends on the extents, and only smaller ones can be verified");
-    const auto outcome = evaluator_->evaluate(candidate, 0, [this] { return stopping_.load(); });
+    if (!same_on_reduced(candidate.config))
+        return failure(Status::launch_failed, "its source depends on the extents, and is another one where it is verified first");
+    auto outcome = evaluator_->evaluate(candidate, 0, [this] { return stopping_.load(); });
     if (!outcome) return failure(Status::timed_out, "the application ended");
-    if (outcome->measured()) passed_[candidate.index] = *outcome;
+    if (outcome->measured() && small_ != problem_) verify_on_whole(candidate, *outcome);
+    if (outcome->measured() && !stopping_) passed_[candidate.index] = *outcome;
     return *outcome;
+}
+
+/// Whether it is a member of the reduced problem's space, with the same source.
+bool BackgroundVetter::same_on_reduced(const Config& config) const {
+    const Limits& limits = backend_.device().limits;
+    return !family_.space(small_, limits).check(config) &&
+           family_.kernel(small_, config, limits).text == family_.kernel(problem_, config, limits).text;
+}
+
+/// Of what passed on the reduced problem: once more, at the size at which it is going to run.
+void BackgroundVetter::verify_on_whole(const Candidate& candidate, Outcome& outcome) {
+    outcome.verified_on = small_.key();
+    begin_whole();
+    if (!whole_) return;
+    std::optional<Outcome> found;
+    try {
+        found = whole_->evaluate(candidate, 0, [this] { return stopping_.load(); });
+    } catch (const FullDiskError&) {
+        throw;
+    } catch (const Error& error) {  // it could not be set up
+        return give_up_whole(error.what());
+    }
+    if (!found) {
+        outcome = failure(Status::timed_out, "the application ended");
+    } else if (!found->measured()) {
+        outcome = *found;
+        outcome.reason = "at the application's own size: " + outcome.reason;
+    } else {
+        outcome.verified_on.reset();
+        outcome.verification_error = found->verification_error;
+        outcome.tolerance = found->tolerance;
+    }
 }
 
 std::shared_ptr<const Kernel> BackgroundVetter::load(const Config& config) const {

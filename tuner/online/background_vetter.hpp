@@ -24,7 +24,8 @@ namespace hone::inline v0_1 {
 
 struct VetterSettings {
     WorkerSettings worker;
-    std::int64_t most_words = 0;         ///< of the arrays on which candidates are verified; see tuner/vetting_problem.hpp
+    std::int64_t most_words = 0;         ///< of the arrays on which candidates are verified first; see tuner/vetting_problem.hpp
+    bool whole = true;                   ///< what passes is verified at the problem's own size, too
     std::uint64_t seed = 0;              ///< of the data
     std::shared_ptr<EarlyWorker> early;  ///< whose thread and worker it takes, if there is one
 };
@@ -37,9 +38,11 @@ struct Vetted {
 };
 
 /// A thread beside a running application that compiles, verifies and loads candidates. It hands out
-/// only candidates that a worker process verified on random data of its own; their code is in the
-/// disk cache and loaded. The thread and its processes run with low priority. All functions but
-/// `end` and the destructor return at once; `job_waits`, `working` and `ending` take no lock.
+/// what worker processes verified on random data of their own, on a reduced problem and then on the
+/// whole one; its code is in the disk cache and loaded. Where the whole problem's data would take
+/// more than half of the memory, or cannot be set up, the reduced problem has to do, and outcomes
+/// say so (Outcome::verified_on). The thread and its processes run with low priority. All functions
+/// but `end` and the destructor return at once; `job_waits`, `working`, `ending` take no lock.
 ///
 /// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU,
 /// whose cores the application uses, also compiling it. One job runs for one `permit`. Before the
@@ -78,6 +81,8 @@ class BackgroundVetter {
     /// not yet.
     double compiled_after() const { return compiled_after_; }
     double vetted_after() const { return vetted_after_; }
+    /// Why candidates are verified on the reduced problem alone, though the whole one was wanted.
+    std::string why_reduced() const;
     /// Why nothing can be vetted any more; empty as long as it can.
     std::string broken() const;
 
@@ -96,6 +101,10 @@ class BackgroundVetter {
     void work(const Candidate& candidate);
     Vetted vet(const Candidate& candidate);
     Outcome evaluate(const Candidate& candidate);
+    bool same_on_reduced(const Config& config) const;
+    void begin_whole();
+    void verify_on_whole(const Candidate& candidate, Outcome& outcome);
+    void give_up_whole(const std::string& reason);
     std::shared_ptr<const Kernel> load(const Config& config) const;
     bool on_cpu() const { return backend_.device().limits.target == Target::cpu; }
 
@@ -111,6 +120,7 @@ class BackgroundVetter {
     std::deque<Candidate> wanted_;
     std::deque<Vetted> finished_;
     std::string broken_;
+    std::string why_reduced_;
     bool permitted_ = false;
     bool stepping_ = false;
     bool over_ = false;  ///< the thread does nothing more
@@ -125,6 +135,7 @@ class BackgroundVetter {
 
     // Of the thread alone.
     std::unique_ptr<WorkerEvaluator> evaluator_;
+    std::unique_ptr<WorkerEvaluator> whole_;  ///< of the whole problem, where `small_` is another
     Problem small_;
     OpenedWorker opened_;
     bool calm_ = false;  ///< compilers have low priority, all of them

@@ -9,10 +9,12 @@
 #include "generator/error.hpp"
 #include "runtime/kernel_hash.hpp"
 #include "runtime/processors.hpp"
-#include "tuning_db/database.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
+
+constexpr auto patience = std::chrono::milliseconds(500);  // the application may be waiting
 
 /// The file of another run, or one that cannot be read, gives way.
 Journal open(const std::filesystem::path& file, const RunDescription& run) {
@@ -137,6 +139,7 @@ void keep_record(const OnlineNotes& notes, const Families& families, const Probl
     record.counts = families.of(problem).counts(problem);
     record.verification_error = outcome.verification_error;
     record.tolerance = outcome.tolerance;
+    record.verified_on = outcome.verified_on.value_or("");
     record.safe_seconds = safe_seconds;
     record.strategy = notes.run.strategy;
     record.seed = notes.run.seed;
@@ -149,7 +152,13 @@ void keep_record(const OnlineNotes& notes, const Families& families, const Probl
     record.disturbed = implausible_gain(record);
     Database database(families);
     database.add(record);
-    database.merge_into(notes.folder, std::chrono::milliseconds(500));
+    database.merge_into(notes.folder, patience);
+}
+
+void mark_found_wrong(const OnlineNotes& notes, const Families& families, const Problem& problem, const Device& device, const Config& config,
+                      const std::string& reason) {
+    const std::string hash = kernel_hash(families.of(problem).kernel(problem, config, device.limits).text);
+    mark_wrong(families, notes.folder, {device.fingerprint, device.limits}, {{problem, config, hash, reason + "; found by online tuning"}}, patience);
 }
 
 }  // namespace hone::inline v0_1

@@ -50,4 +50,9 @@ void append(OnlineNotes& notes, const std::vector<OnlineEvent>& events, double e
 void keep_record(const OnlineNotes& notes, const Families& families, const Problem& problem, const Device& device, const Config& config,
                  const Outcome& outcome, double safe_seconds, int evaluations);
 
+/// Marks what was found wrong in the database, as a running application finds it (mark_wrong).
+/// Throws Error as `keep_record` does.
+void mark_found_wrong(const OnlineNotes& notes, const Families& families, const Problem& problem, const Device& device, const Config& config,
+                      const std::string& reason);
+
 }  // namespace hone::inline v0_1

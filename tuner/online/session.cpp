@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "runtime/disk_cache.hpp"
@@ -100,7 +101,8 @@ void OnlineSession::start(const std::filesystem::path& folder, const OnlineSetti
     }
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
     if (command.empty()) return tell_why_not("there is no hone program to verify candidates with: install it, or name it in HONE_WORKER");
-    VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, std::random_device{}(), settings.early};
+    VetterSettings vetting{worker_settings(backend_.device(), settings, command), settings.vetting_words, !settings.verify_reduced,
+                           std::random_device{}(), settings.early};
     vetter_ = std::make_unique<BackgroundVetter>(backend_, families_, problem_, std::move(vetting));
     OnlineRules rules = settings.rules;
     if (backend_.device().limits.target != Target::cpu) rules.disturbed_sparse = disturbed_sparse_on_gpu;
@@ -244,6 +246,8 @@ void OnlineSession::exchange(OnlinePolicy& tuning) {
         const std::int64_t index = vetted->candidate.index;
         if (vetted->kernel && tuning.wants(index) && !loaded_[index].kernel) loaded_[index].kernel = std::move(vetted->kernel);
         tuning.vetted(index, vetted->outcome);
+        if (vetted->outcome.status == Status::wrong) mark(index, vetted->outcome);
+        if (vetted->outcome.verified_on) tell_why_reduced();
         changed = true;
     }
     supervise(tuning);
@@ -304,6 +308,31 @@ void OnlineSession::keep(OnlinePolicy& tuning) {
             notes->fail(error.what());
         }
     });
+}
+
+/// What was found wrong is handed out no more, wherever its record came from. Most candidates that
+/// are wrong have none.
+void OnlineSession::mark(std::int64_t index, const Outcome& outcome) {
+    const std::vector<Record>& records = library_.database().records();
+    const bool handed_out = index == notes_->policy->progress().first;
+    if (!handed_out &&
+        std::none_of(records.begin(), records.end(), [&](const Record& record) { return record.problem.class_key() == problem_.class_key(); }))
+        return;
+    vetter_->post([notes = notes_, &families = families_, problem = problem_, device = backend_.device(), config = notes_->space.at(index),
+                   reason = outcome.reason] {
+        try {
+            mark_found_wrong(*notes, families, problem, device, config, reason);
+        } catch (const std::exception& error) {
+            notes->fail(error.what());
+        }
+    });
+}
+
+/// Once, where the whole problem was to be verified, too.
+void OnlineSession::tell_why_reduced() {
+    const std::string reason = vetter_->why_reduced();
+    if (reason.empty() || std::exchange(told_why_reduced_, true)) return;
+    warn_(fmt::format("candidates of {} are verified on smaller arrays only, and their records say so: {}", problem_.key(), reason));
 }
 
 void OnlineSession::retire_unwanted(OnlinePolicy& tuning) {
@@ -381,6 +410,7 @@ OnlineReport OnlineSession::report() const {
     if (notes_->opened.load(std::memory_order_acquire) && notes_->policy) {
         report.progress = notes_->policy->progress();
         report.config = notes_->space.at(report.progress.incumbent).key();
+        if (const auto standing = notes_->policy->standing()) report.verified_on = standing->verified_on.value_or("");
         report.state = report.progress.settled ? "settled" : report.progress.finals ? "comparing the finalists" : "trying candidates";
     }
     report.progress.steps += untuned_steps_;

@@ -61,6 +61,8 @@ class OnlineSession {
     void exchange(OnlinePolicy& policy);
     void supervise(OnlinePolicy& policy);
     void keep(OnlinePolicy& policy);
+    void mark(std::int64_t index, const Outcome& outcome);
+    void tell_why_reduced();
     BoundKernel& bound(OnlinePolicy& policy, std::int64_t index, Stream stream);
     void retire_unwanted(OnlinePolicy& policy);
     void bury();
@@ -95,6 +97,7 @@ class OnlineSession {
     bool working_ = false;
     bool paused_ = false;
     bool finished_ = false;
+    bool told_why_reduced_ = false;
     std::string why_not_;
     double compiled_after_ = 0, vetted_after_ = 0;  ///< of a vetter that is gone
 };

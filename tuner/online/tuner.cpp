@@ -25,6 +25,7 @@ std::string to_string(const OnlineReport& report) {
     text += fmt::format("  candidates {} evaluated, {} tried in the application, {} adopted\n", p.evaluations, p.tried, p.adopted);
     text += fmt::format("  before     {}: {:.4g} us a step\n", report.first_config, p.first_median * 1e6);
     text += fmt::format("  now        {}: {:.4g} us a step\n", report.config, p.median * 1e6);
+    if (!report.verified_on.empty()) text += fmt::format("  verified   on {} only\n", report.verified_on);
     text += fmt::format("  exploring  {:.4g} s, {} of the time ({:.4g} s allowed): slower steps {:.4g} s, disturbance {:.4g} s, switching {:.4g} s\n",
                         p.regret(), percent(p.regret(), p.seconds), p.allowed(), p.explored_cost, p.disturbance, p.stalls);
     text += fmt::format("  saved      {:.4g} s against the first configuration in every step\n", p.saved);

@@ -18,14 +18,17 @@ class EarlyWorker;
 
 /// Settings of tuning inside a running application.
 struct OnlineSettings {
-    OnlineRules rules;                             ///< `rules.bound`: the part of the time that may be spent exploring
-    bool enabled = true;                           ///< false: the best configuration known runs, and nothing is tried
-    std::vector<std::string> worker;               ///< command that starts a worker; empty: find_worker_command()
-    std::filesystem::path cache;                   ///< of compiled code; empty: DiskCache::default_folder()
-    std::string strategy;                          ///< empty: the default, or the journal's
-    std::uint64_t seed = 1;                        ///< of the search
-    int compile_processes = 0;                     ///< 0: half of the hardware threads for a GPU, one for the CPU
-    std::int64_t vetting_words = 1 << 24;          ///< candidates are verified on arrays of at most so many words; see tuner/vetting_problem.hpp
+    OnlineRules rules;                     ///< `rules.bound`: the part of the time that may be spent exploring
+    bool enabled = true;                   ///< false: the best configuration known runs, and nothing is tried
+    std::vector<std::string> worker;       ///< command that starts a worker; empty: find_worker_command()
+    std::filesystem::path cache;           ///< of compiled code; empty: DiskCache::default_folder()
+    std::string strategy;                  ///< empty: the default, or the journal's
+    std::uint64_t seed = 1;                ///< of the search
+    int compile_processes = 0;             ///< 0: half of the hardware threads for a GPU, one for the CPU
+    std::int64_t vetting_words = 1 << 24;  ///< candidates are verified first on arrays of at most so many words; see tuner/vetting_problem.hpp
+    /// Candidates run in steps without having been verified at the problem's own size, too. What
+    /// is found then says at which size it was verified, and no look-up calls it exact.
+    bool verify_reduced = false;
     std::shared_ptr<EarlyWorker> early;            ///< started before the device was opened; see tuner/online/early_worker.hpp
     std::function<void(const std::string&)> warn;  ///< told once when tuning is not possible; default: a line on standard error
 };
@@ -37,6 +40,7 @@ struct OnlineReport {
     std::string first_config;  ///< that ran first
     std::string config;        ///< that runs now
     OnlineProgress progress;
+    std::string verified_on;    ///< key of the smaller problem on which `config` was verified; empty: its own, or not verified yet
     double compiled_after = 0;  ///< seconds after the tuner was made until something could be verified; 0: not yet
     double vetted_after = 0;    ///< ... and until the first configuration was, most often the incumbent
     std::string state;          ///< in a few words: "trying candidates", "settled", or why nothing is tried
@@ -56,8 +60,9 @@ std::string to_string(const OnlineReport& report);
 ///
 /// `step` launches one time step of the problem on the application's arrays and stream. It begins
 /// with the best configuration that the database in `folder` knows. A background thread compiles
-/// other candidates, and a worker process verifies them on random data of its own. Only a candidate
-/// that passed and is loaded runs in a step; kernels are switched between steps. So every step
+/// other candidates, and a worker process verifies them on random data of its own: on arrays of
+/// reduced extents, then at the problem's own size, where memory allows it. Only a candidate that
+/// passed and is loaded runs in a step; kernels are switched between steps. So every step
 /// computes the result of the safe configuration, up to the order of the arithmetic. OnlinePolicy
 /// decides what is tried when, and bounds the time lost to it.
 ///

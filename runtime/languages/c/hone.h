@@ -30,7 +30,7 @@
 
 /* The version of this interface. A program runs with every library of the same major and the same or a later minor version. */
 #define HONE_ABI_MAJOR 1
-#define HONE_ABI_MINOR 1
+#define HONE_ABI_MINOR 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -232,6 +232,8 @@ typedef struct hone_online_options {
     double bound;        /* part of the time of all steps that may be spent on trying candidates; 0: the default, 0.05 */
     int32_t evaluations; /* candidates before the best few are compared; 0: the default, 100 */
     int32_t disabled;    /* 1: the best configuration known runs, and nothing is tried */
+    int32_t verify_reduced; /* 1: candidates of large problems run once they are right on smaller arrays, and records say so; 0: once they are right
+                               at the problem's own size, too, as far as memory allows */
 } hone_online_options;
 
 typedef struct hone_online_info {
@@ -244,6 +246,7 @@ typedef struct hone_online_info {
     int64_t steps;
     int32_t evaluations;
     int32_t adopted; /* candidates that took over */
+    const char *verified_on; /* the smaller problem on which the configuration was verified; "" if it was on its own, or is not yet */
 } hone_online_info;
 
 /* A kernel that is tuned while the application computes with it. Arrays as for hone_kernel_bind; `options` may be null. Every step computes the

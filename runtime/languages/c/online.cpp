@@ -35,6 +35,7 @@ hone::OnlineSettings settings_of(const char* function, const OpenSession& sessio
     if (wanted.bound > 0) settings.rules.bound = wanted.bound;
     if (wanted.evaluations > 0) settings.rules.evaluations = wanted.evaluations;
     settings.enabled = wanted.disabled == 0;
+    settings.verify_reduced = wanted.verify_reduced != 0;
     settings.worker = session.worker_command();
     settings.cache = session.settings().cache;
     settings.warn = session.settings().warn;
@@ -95,6 +96,7 @@ hone_status hone_online_describe(hone_online* online, hone_online_info* info) {
         own.steps = handle.described.progress.steps;
         own.evaluations = handle.described.progress.evaluations;
         own.adopted = handle.described.progress.adopted;
+        own.verified_on = handle.described.verified_on.c_str();
         write(function, own, info, "info");
     });
 }

@@ -111,12 +111,11 @@ hone_status hone_session_tune(hone_session* session, const char* problem, const 
         if (result != nullptr) known_size(function, result, "result");
         const hone::Problem parsed = open.families().parse_problem(given(function, problem, "problem"));
         const hone::TuningResult found = tune_with(open, parsed, wanted);
+        const std::string why_not = hone::keep_result(found, open.families(), hone::own_records(open.settings().database));
+        if (why_not.empty() || !found.wrong.empty()) open.read_results();
         if (!found.record)
             throw Refusal(HONE_NO_RESULT, parsed.key(), "tuning found nothing: " + found.why_none, "give it more time, or see 'hone tune'");
-        const std::string why_not = hone::keep_result(found, open.families(), hone::own_records(open.settings().database));
-        if (why_not.empty())
-            open.read_results();
-        else if (wanted.evaluations != 1)  // which asks for the safe configuration alone
+        if (!why_not.empty() && wanted.evaluations != 1)  // which asks for the safe configuration alone
             tell(open, fmt::format("{}: what was found is not kept: {}", parsed.key(), why_not));
         if (result == nullptr) return;
         hone_tuning_result own{};

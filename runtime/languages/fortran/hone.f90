@@ -386,16 +386,19 @@ contains
     end subroutine
 
     !> A kernel that is tuned while the application steps; `bound`: the part of the time that may be spent on it, 0.05 by default.
-    subroutine online_open(self, session, problem, arrays, bound, status)
+    !> `verify_reduced`: candidates of large problems run once they are right on smaller arrays, without a look at the problem's own size.
+    subroutine online_open(self, session, problem, arrays, bound, verify_reduced, status)
         class(hone_online), intent(inout)     :: self
         type(hone_session), intent(in)        :: session
         character(*), intent(in)              :: problem
         type(hone_array), intent(in)          :: arrays(:)
         real(c_double), intent(in), optional  :: bound
+        logical, intent(in), optional         :: verify_reduced
         integer(c_int), intent(out), optional :: status
         type(online_options)                  :: options
         options%size = c_sizeof(options)
         if (present(bound)) options%bound = bound
+        if (present(verify_reduced)) options%verify_reduced = merge(1_c_int32_t, 0_c_int32_t, verify_reduced)
         call settle(c_online_open(session%handle, trim(problem)//c_null_char, arrays, size(arrays, kind=c_int32_t), options, &
                                   self%handle), status)
     end subroutine

@@ -65,7 +65,7 @@ module hone_c
     type, bind(c) :: online_options
         integer(c_size_t)  :: size = 0
         real(c_double)     :: bound = 0
-        integer(c_int32_t) :: evaluations = 0, disabled = 0
+        integer(c_int32_t) :: evaluations = 0, disabled = 0, verify_reduced = 0
     end type
 
     type, bind(c) :: online_info
@@ -74,6 +74,7 @@ module hone_c
         real(c_double)     :: first_seconds, seconds
         integer(c_int64_t) :: steps
         integer(c_int32_t) :: evaluations, adopted
+        type(c_ptr)        :: verified_on
     end type
 
     interface

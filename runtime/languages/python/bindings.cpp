@@ -191,7 +191,7 @@ struct OpenSession {
 
 class Online {
   public:
-    Online(std::shared_ptr<OpenSession> session, const std::string& problem, const std::vector<Described>& arrays, double bound);
+    Online(std::shared_ptr<OpenSession> session, const std::string& problem, const std::vector<Described>& arrays, double bound, bool verify_reduced);
     ~Online() {
         if (handle_ != nullptr) hone_online_close(handle_);
     }
@@ -222,6 +222,7 @@ class Online {
         report["steps"] = info.steps;
         report["evaluations"] = info.evaluations;
         report["adopted"] = info.adopted;
+        report["verified_on"] = info.verified_on;
         return report;
     }
     void close() {
@@ -349,7 +350,8 @@ class Kernel {
     std::vector<Argument> arguments_;
 };
 
-Online::Online(std::shared_ptr<OpenSession> session, const std::string& problem, const std::vector<Described>& arrays, double bound)
+Online::Online(std::shared_ptr<OpenSession> session, const std::string& problem, const std::vector<Described>& arrays, double bound,
+               bool verify_reduced)
     : session_(std::move(session)) {
     std::vector<hone_array> given;
     for (const Described& array : arrays) {
@@ -358,6 +360,7 @@ Online::Online(std::shared_ptr<OpenSession> session, const std::string& problem,
     }
     auto options = sized<hone_online_options>();
     options.bound = bound;
+    options.verify_reduced = verify_reduced ? 1 : 0;
     hone_session* const handle = session_->get();
     require_released(
         [&] { return hone_online_open(handle, problem.c_str(), given.data(), static_cast<std::int32_t>(given.size()), &options, &handle_); });
@@ -420,8 +423,9 @@ class Session {
         return info;
     }
     std::unique_ptr<Kernel> kernel(const std::string& problem) const { return std::make_unique<Kernel>(open_, problem); }
-    std::unique_ptr<Online> online(const std::string& problem, const nb::args& arrays, double bound) const {
-        return std::make_unique<Online>(open_, problem, described_all(Kernel(open_, problem).arguments(), arrays, problem, open_->device), bound);
+    std::unique_ptr<Online> online(const std::string& problem, const nb::args& arrays, double bound, bool verify_reduced) const {
+        return std::make_unique<Online>(open_, problem, described_all(Kernel(open_, problem).arguments(), arrays, problem, open_->device), bound,
+                                        verify_reduced);
     }
     void synchronise(std::uintptr_t stream) const {
         hone_session* const handle = open_->get();
@@ -553,8 +557,9 @@ NB_MODULE(_hone, module) {
             "results", [](const Session& session) { return std::string(session.info().results); },
             "The folder that tuning writes to; journals of its searches lie below, in journals/.")
         .def("kernel", &Session::kernel, "problem"_a, "The best kernel known for a problem, 'family name=value ...'.")
-        .def("online", &Session::online, "problem"_a, "arrays"_a, nb::kw_only(), "bound"_a = 0.05,
-             "A kernel on these arrays that is tuned while it steps; `bound` is the part of the time that may be spent on it.")
+        .def("online", &Session::online, "problem"_a, "arrays"_a, nb::kw_only(), "bound"_a = 0.05, "verify_reduced"_a = false,
+             "A kernel on these arrays that is tuned while it steps; `bound` is the part of the time that may be spent on it. With `verify_reduced` "
+             "candidates of large problems run once they are right on smaller arrays, without a look at the problem's own size.")
         .def("synchronise", &Session::synchronise, "stream"_a = 0, "Waits for all that was queued on a stream.")
         .def("_records_json", &Session::records_json, "problem"_a)
         .def("_tune", &Session::tune, "problem"_a, "seconds"_a, "evaluations"_a, "strategy"_a, "objective"_a, "only"_a, "seed"_a, "resume"_a,

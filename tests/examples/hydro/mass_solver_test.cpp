@@ -545,25 +545,27 @@ TEST_F(FusedMassKernelsTest, ProductsOfTheFirstRowsAreThoseOfAll) {
     EXPECT_EQ(first, expected);
 }
 
-// Blocks of two programs that share a GPU could wait for each other's room.
-TEST(FusedMassKernels, AreLaunchedTogetherWhereProcessesShareADevice) {
+// Blocks of two programs that share a GPU could wait for each other's room, also where the driver
+// launches those of each together.
+TEST(FusedMassKernels, AreLaunchedTogetherWhereProcessesShareADeviceAndNotAtAllWhereOthersAreThere) {
     std::mt19937_64 random(7);
     const MassSystem system{chain(500, random), 2, {}};
-    for (const bool shared : {false, true}) {
+    for (const auto& [shared, clients] : {std::pair(false, 1), {true, 1}, {true, 2}}) {
         test::FakeMachine machine;
         machine.state().mps = shared;
+        machine.nvml().clients = clients;
         const auto backend = machine.backend();
         KernelLibrary library(*backend, Database(built_in_families()), built_in_families(), [](const std::string&) {});
         MassSolver solver(*backend, library, system);
         const DeviceArray b(*backend, 1000 * sizeof(double)), x(*backend, 1000 * sizeof(double));
         solver.solve(b.data(), x.data(), {});
         const auto& calls = machine.state().calls;
-        EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuLaunchCooperativeKernel") > 0, shared);
+        EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuLaunchCooperativeKernel") > 0, shared && clients == 1);
         const auto launches = [&](const char* entry) {
             const auto& all = machine.state().launches;
             return std::count_if(all.begin(), all.end(), [&](const test::FakeLaunch& launch) { return launch.entry == entry; });
         };
-        EXPECT_EQ(launches("iterate"), 2);
+        EXPECT_EQ(launches("iterate"), clients == 1 ? 2 : 0);
     }
 }
 

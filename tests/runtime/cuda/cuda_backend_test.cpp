@@ -244,6 +244,25 @@ TEST(CudaDevice, SaysWhetherOtherProcessesKernelsRunBesideThisOnes) {
     EXPECT_TRUE(machine.backend()->device().is_shared);
 }
 
+// Two programs' blocks that wait for each other's room would wait for ever.
+TEST(CudaDevice, SaysWhetherOtherProcessesAreThereAndWarnsBeforeBlocksWaitForEachOther) {
+    for (const bool mps : {false, true})
+        for (const int clients : {1, 2, 70, -1}) {
+            FakeMachine machine;
+            machine.state().mps = mps;
+            machine.nvml().clients = clients;
+            auto backend = machine.backend();
+            const bool others = mps && clients != 1;
+            EXPECT_EQ(backend->device().has_other_clients, others) << clients << " clients; -1: that cannot be told";
+            auto module = machine.module(*backend);
+            testing::internal::CaptureStderr();
+            for (int i = 0; i < 2; ++i) module->launch_together(module->entry("something"), {1, 1, 1}, {32, 1, 1}, 0, {}, nullptr);
+            const std::string said = testing::internal::GetCapturedStderr();
+            EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), others ? 1 : 0) << said;
+            if (others) EXPECT_THAT(said, HasSubstr("both can wait for ever"));
+        }
+}
+
 TEST(CudaModule, AsksForLargeSharedMemoryOncePerEntry) {
     FakeMachine machine;
     auto backend = machine.backend();

@@ -172,6 +172,11 @@ template <>
 struct Plain<nvmlFieldValue_st> {
     using type = NvmlFieldValue;
 };
+template <>
+struct Plain<nvmlProcessInfo_st> {
+    using type = NvmlProcess;
+};
+static_assert(sizeof(NvmlProcess) == sizeof(nvmlProcessInfo_t) && nvml_insufficient_size == NVML_ERROR_INSUFFICIENT_SIZE);
 static_assert(sizeof(NvmlFieldValue) == sizeof(nvmlFieldValue_t) && nvml_field_power_instant == NVML_FI_DEV_POWER_INSTANT);
 static_assert(offsetof(NvmlFieldValue, field) == offsetof(nvmlFieldValue_t, fieldId) &&
               offsetof(NvmlFieldValue, type) == offsetof(nvmlFieldValue_t, valueType) &&

@@ -17,6 +17,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/disk_cache.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/descendants.hpp"
@@ -113,6 +114,92 @@ TEST_F(SlowOnlineTuner, EveryStepIsRightWhileCandidatesThatAreWrongCrashOrDoNotC
     EXPECT_LE(report.progress.explored_cost, report.progress.allowed());
     tuned.step();  // goes on with the best
     EXPECT_TRUE(data.is_right(steps + 1));
+}
+
+/// Candidates are verified on some thousand values first. One that is wrong at the application's
+/// own size alone is three times as fast there.
+class SlowOnlineTunerOfLargeArrays : public SlowOnlineTuner {
+  protected:
+    SlowOnlineTunerOfLargeArrays() {
+        settings.vetting_words = 1 << 13;
+        settings.strategy = "exhaustive";  // begins with the faults
+        settings.rules.evaluations = 4;
+    }
+    void use(const std::vector<std::string>& faults) { families = test::axpy_families(faults); }
+    static bool settled(const OnlineReport& report) { return report.progress.settled; }
+    Database kept() const { return Database::load(folder.path() / "db", families); }
+    Match look_up() const { return kept().best(problem, backend->device().fingerprint, backend->device().limits); }
+
+    static constexpr std::int64_t n = 500'009;
+};
+
+TEST_F(SlowOnlineTunerOfLargeArrays, NoStepRunsWhatIsWrongAtItsOwnSizeAlone) {
+    use({"none", "large"});
+    problem = families.parse_problem("axpy precision=f64 n=500009");
+    Data data(n);
+    OnlineTuner tuned = tuner(data);
+    const std::int64_t steps = run(tuned, settled);
+    tuned.finish();
+    const OnlineReport report = tuned.report();
+    EXPECT_TRUE(data.is_right(steps)) << to_string(report);
+    EXPECT_TRUE(report.progress.settled) << to_string(report) << testing::PrintToString(warnings);
+    EXPECT_THAT(report.config, HasSubstr("fault=none"));
+    std::string reasons;
+    for (const OnlineRejection& rejection : report.progress.rejections) reasons += rejection.config + ": " + rejection.reason + "\n";
+    EXPECT_THAT(reasons, HasSubstr("fault=large: wrong: at the application's own size: "));
+    const Database database = kept();
+    for (const Record& record : database.records()) {
+        EXPECT_EQ(record.verified_on, "");
+        EXPECT_EQ(record.config.word("fault"), "none");
+    }
+}
+
+TEST_F(SlowOnlineTunerOfLargeArrays, WhereSmallerOnesHaveToDoTheRecordSaysSoAndIsNotExact) {
+    use({"none"});
+    problem = families.parse_problem("axpy precision=f64 n=500009");
+    settings.verify_reduced = true;
+    Data data(n);
+    OnlineTuner tuned = tuner(data);
+    const std::int64_t steps = run(tuned, settled);
+    tuned.finish();
+    EXPECT_TRUE(data.is_right(steps));
+    EXPECT_THAT(to_string(tuned.report()), HasSubstr("verified   on axpy precision=f64 n="));
+    ASSERT_EQ(kept().records().size(), 1U) << to_string(tuned.report()) << testing::PrintToString(warnings);
+    EXPECT_THAT(kept().records().front().verified_on, testing::StartsWith("axpy precision=f64 n="));
+    EXPECT_EQ(look_up().grade, Grade::nearest_size);
+    EXPECT_THAT(look_up().note, HasSubstr("verified on axpy precision=f64 n="));
+    EXPECT_TRUE(warnings.empty()) << "it was chosen";
+}
+
+TEST_F(SlowOnlineTunerOfLargeArrays, ARecordThatIsWrongAtItsSizeIsMarkedAndNeverRunsAgain) {
+    use({"none", "large"});
+    problem = families.parse_problem("axpy precision=f64 n=500009");
+    // As hone before 0.1.0 kept it: verified on smaller arrays, and said to be exact.
+    const Config wrong = families.of(problem).space(problem, backend->device().limits).parse("fault=large");
+    Record record = test::axpy_record(problem.key(), "unroll=1", backend->device().fingerprint);
+    record.config = wrong;
+    record.step = {1e-5, 1e-5, 1e-5, 1e-5, 9};
+    record.versions.source_hash = kernel_hash(families.of(problem).kernel(problem, wrong, backend->device().limits).text);
+    Database before(families);
+    before.add(record);
+    before.merge_into(folder.path() / "db");
+    ASSERT_EQ(look_up().grade, Grade::exact);
+    Data data(n);
+    {
+        OnlineTuner tuned = tuner(data);
+        EXPECT_EQ(tuned.report().first_config, wrong.key());
+        run(tuned, settled);
+        tuned.finish();
+        EXPECT_THAT(tuned.report().config, HasSubstr("fault=none")) << to_string(tuned.report());
+    }
+    EXPECT_NE(look_up().config, wrong);
+    ASSERT_EQ(kept().marks().size(), 1U);
+    EXPECT_THAT(kept().marks().front().wrong, HasSubstr("found by online tuning"));
+    before.merge_into(folder.path() / "db");
+    EXPECT_NE(look_up().config, wrong) << "a merge does not bring it back";
+    Data fresh(n);
+    OnlineTuner again = tuner(fresh);
+    EXPECT_TRUE(fresh.is_right(run_for(again, std::chrono::milliseconds(300))));
 }
 
 TEST_F(SlowOnlineTuner, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {

@@ -63,6 +63,7 @@ struct FakeNvmlState {
     bool tells_instant = true;
     bool tells_power = true;
     unsigned long long millijoules = 5'000'000;
+    int clients = 1;            ///< of the multi-process service; -1: it does not tell
     bool knows_second = false;  ///< the fake driver's second device, too
     int links = 0;              ///< of NVLink between the two; 0: they are peers by PCIe
 };

@@ -43,6 +43,10 @@ EXPORTED int nvmlDeviceGetNvLinkState(int*, unsigned link, int* is_active) {
     *is_active = static_cast<int>(link) < state.links ? 1 : 0;
     return 0;
 }
+EXPORTED int nvmlDeviceGetMPSComputeRunningProcesses_v3(int*, unsigned* count, hone::cuda::NvmlProcess*) {
+    *count = static_cast<unsigned>(state.clients);
+    return state.clients < 0 ? not_supported : 0;
+}
 EXPORTED int nvmlDeviceGetPowerUsage(int*, unsigned* milliwatts) {
     *milliwatts = 512500;
     return state.tells_power ? 0 : not_supported;

@@ -50,6 +50,7 @@ TEST_F(CTuning, StepsWithTheKnownConfigurationWhereNothingIsToBeTried) {
     hone_online_options options{};
     options.size = sizeof options;
     options.disabled = 1;
+    options.verify_reduced = 1;
     hone_online* online = nullptr;
     ASSERT_EQ(hone_online_open(session_, small_problem, workload.arrays.data(), workload.count(), &options, &online), HONE_OK) << hone_last_error();
     EXPECT_EQ(hone_online_step(online, nullptr), HONE_OK) << hone_last_error();
@@ -59,6 +60,7 @@ TEST_F(CTuning, StepsWithTheKnownConfigurationWhereNothingIsToBeTried) {
     ASSERT_EQ(hone_online_describe(online, &info), HONE_OK) << hone_last_error();
     EXPECT_EQ(info.steps, 1);
     EXPECT_EQ(info.evaluations, 0);
+    EXPECT_STREQ(info.verified_on, "");
     EXPECT_THAT(info.configuration, HasSubstr("vector_bytes="));
     EXPECT_THAT(info.report, HasSubstr(info.configuration));
     EXPECT_EQ(hone_online_prepare(online, nullptr), HONE_OK);
@@ -151,6 +153,7 @@ TEST_F(SlowCTuning, TriesCandidatesBesideSteps) {
     hone_online_options options{};
     options.size = sizeof options;
     options.bound = 0.9;  // the test need not wait for much time to be spent
+    options.verify_reduced = 1;
     hone_online* online = nullptr;
     ASSERT_EQ(hone_online_open(session_, small_problem, workload.arrays.data(), workload.count(), &options, &online), HONE_OK) << hone_last_error();
     hone_online_info info{};
