@@ -433,7 +433,7 @@ void BackgroundVetter::verify_on_whole(const Candidate& candidate, Outcome& outc
     std::optional<Outcome> found;
     try {
         found = whole_->evaluate(candidate, 0, [this] { return stopping_.load(); });
-    } catch (const FullDiskError&) {
+    } catch (const MachineError&) {
         throw;
     } catch (const Error& error) {  // it could not be set up
         return give_up_whole(error.what());
