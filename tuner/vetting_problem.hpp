@@ -21,6 +21,10 @@ namespace hone::inline v0_1 {
 /// member of the smaller problem's space: see BackgroundVetter.
 Problem vetting_problem(const Families& families, const Problem& problem, const Limits& limits, std::int64_t most_words);
 
+/// For `nearby_problems`: a plain reference takes some hundredths of a second, and grids have whole
+/// blocks.
+inline constexpr std::int64_t nearby_words = std::int64_t{1} << 20;
+
 /// Problems near to this one, with at most `most_words` words of arrays, whose extents few numbers
 /// divide: all primes, and all twice a prime. So they have other parities than the problem's own,
 /// and last blocks that are not full. Extents are those of the problem or smaller. An extent that

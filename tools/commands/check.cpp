@@ -46,9 +46,8 @@ struct Report {
 
 // The problem and those near to it of which data can be made: answers in files are of one size.
 std::vector<Problem> problems_of(const Families& families, const Problem& problem) {
-    constexpr std::int64_t most_words = std::int64_t{1} << 18;
     std::vector<Problem> problems{problem};
-    for (Problem& near : nearby_problems(families, problem, most_words)) {
+    for (Problem& near : nearby_problems(families, problem, nearby_words)) {
         try {
             families.of(near).workload(near, 1);
             problems.push_back(std::move(near));

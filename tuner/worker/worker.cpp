@@ -130,10 +130,7 @@ class Session {
     } catch (const Error&) {
     }
 
-    void verify_finalists_nearby() try {
-        constexpr std::int64_t most_words = std::int64_t{1} << 18;  // of a few blocks in each direction; milliseconds of a plain reference
-        bench_->verify_finalists_on(nearby_problems(families_, problem_, most_words));
-    } catch (const Error&) {
+    void verify_finalists_nearby() try { bench_->verify_finalists_on(nearby_problems(families_, problem_, nearby_words)); } catch (const Error&) {
     }
 
     std::string place() {

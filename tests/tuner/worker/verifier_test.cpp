@@ -172,22 +172,26 @@ TEST_F(VerifierTest, AGpuWithoutRoomForOtherDataIsVerifiedWithTheFirst) {
 
 // What is left as it was has to be told from what is written, in every family's data: the reference
 // itself, from outputs that are poisoned with numbers.
-TEST(VerifierOfFamilies, TakesReferencesFromOutputsPoisonedWithNumbers) {
+TEST(SlowVerifierOfFamilies, TakesReferencesFromOutputsPoisonedWithNumbers) {
     DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_backend("cpu", cache);
+    int families = 0;
     for (const Family& family : built_in_families()) {
         const Problem problem = built_in_families().parse_problem(family.example);
-        const std::vector<Problem> nearby = nearby_problems(built_in_families(), problem, 1 << 16);
-        const Problem& small = nearby.empty() ? problem : nearby.front();
+        const std::vector<Problem> nearby = nearby_problems(built_in_families(), problem, 1 << 14);
+        if (nearby.empty()) continue;
+        ++families;
+        const Problem& small = nearby.front();
         Verifier verifier(*backend, family, small, 1);
         verifier.place();
         verifier.add_other_data(2);
         Match match;
         match.config = family.space(small, backend->device().limits).safe();
         const StepVerdict verdict =
-            verifier.repeated(std::make_shared<const Kernel>(Kernel::reference(*backend, family, small, match, backend->device().limits)), 0.1);
+            verifier.repeated(std::make_shared<const Kernel>(Kernel::reference(*backend, family, small, match, backend->device().limits)), 0);
         EXPECT_TRUE(verdict.right()) << small.key() << ": " << verdict.wrong;
     }
+    EXPECT_GE(families, 9) << "of twelve";
 }
 
 }  // namespace
