@@ -71,11 +71,14 @@ std::vector<int> of_places() {
     return numbers;
 }
 
+// clang 14 calls it omp_proc_bind_master, which GCC 16 deprecates.
+constexpr auto omp_bind_primary = static_cast<omp_proc_bind_t>(2);
+
 std::string binding_word(omp_proc_bind_t binding) {
     switch (binding) {
         case omp_proc_bind_true:
             return "true";
-        case omp_proc_bind_master:
+        case omp_bind_primary:
             return "primary";
         case omp_proc_bind_close:
             return "close";

@@ -199,6 +199,7 @@ TEST_F(Stages, QuickstartPassesEachOptionOnce) {
     EXPECT_EQ(passed("--budget 10m"), "got: tune --budget 10m");
     EXPECT_EQ(passed("--force --budget=10m"), "got: tune --force --budget=10m");
     EXPECT_EQ(passed("--device cpu"), "got: tune --budget 90s --device cpu");
+    EXPECT_EQ(passed("--evaluations 3"), "got: tune --evaluations 3");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ build_with() {
 # read_with <headers> <source>: compiles a source or a group of them as the preset ci does, with these headers first, and keeps nothing.
 read_with() {
     local command
-    command=$(grep -B1 -F "\"file\": \"$2\"" build/ci/compile_commands.json | sed -n 's/^ *"command": "\(.*\) -o [^ ]* -c [^ ]*",$/\1/p' | sed 's/\\"/"/g')
+    command=$(grep -B1 -F "\"file\": \"$2\"" build/ci/compile_commands.json | sed -n 's/^ *"command": "\(.*\) -o [^ ]* -c [^ ]*",$/\1/p' | sed 's/\\\(["\\]\)/\1/g')
     (cd build/ci && eval "${command##*ccache }" -w -O0 -fsyntax-only "$1" "'$2'")
 }
 
