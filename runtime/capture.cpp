@@ -185,6 +185,22 @@ Workload captured_workload(const Family& family, const Capture& capture, const P
     return workload;
 }
 
+// The family lays its arrays out as the capture has them.
+void expect_arrays_of(const Capture& capture, const Family& family, const Problem& problem) {
+    const std::vector<ArraySpec> specs = family.arrays(problem);
+    const auto differs = [&](const std::string& what) {
+        throw Error(capture.file.string(), what, fmt::format("it was captured by hone {}, whose family {} was another", capture.hone, family.name));
+    };
+    if (specs.size() != capture.arrays.size()) differs(fmt::format("{} arrays, the problem has {}", capture.arrays.size(), specs.size()));
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const CapturedArray& kept = capture.arrays[i];
+        const std::int64_t bytes = bytes_of(specs[i], problem.precision());
+        if (kept.name != specs[i].name || kept.access != specs[i].access || kept.bytes != bytes)
+            differs(fmt::format("array {} is {} ({}) of {} bytes, the problem's is {} ({}) of {}", i, kept.name, to_string(kept.access), kept.bytes,
+                                specs[i].name, to_string(specs[i].access), bytes));
+    }
+}
+
 }  // namespace
 
 fs::path capture_file(const fs::path& folder, const std::string& problem) {
@@ -217,7 +233,11 @@ void write_capture(const fs::path& folder, const Capture& capture) {
 }
 
 Capture read_capture(const fs::path& file) {
-    const JsonNode root = parse_json(read_file(file, longest_file), file.string());
+    return parse_capture(read_file(file, longest_file), file);
+}
+
+Capture parse_capture(std::string_view text, const fs::path& file) {
+    const JsonNode root = parse_json(text, file.string());
     const JsonPlace place(root, file.string());
     if (const auto format = place.find("format"); !format || format->string(longest_text) != format_name)
         place.fail("is no capture", "an application writes them with HONE_CAPTURE set");
@@ -229,8 +249,10 @@ Capture read_capture(const fs::path& file) {
     capture.configuration = place["configuration"].string(longest_text);
     capture.device = place["device"].string(longest_text);
     capture.hone = place["hone"].string(longest_text);
-    capture.first = place["range"][0].integer(0, std::numeric_limits<int>::max());
-    capture.last = place["range"][1].integer(capture.first, std::numeric_limits<int>::max());
+    const JsonPlace range = place["range"];
+    if (range.elements() != 2) range.fail(fmt::format("has {} elements", range.elements()), "the first and the end belong here");
+    capture.first = range[0].integer(0, std::numeric_limits<int>::max());
+    capture.last = range[1].integer(capture.first, std::numeric_limits<int>::max());
     for (std::size_t i = 0; i < place["arrays"].elements(); ++i) {
         const JsonPlace one = place["arrays"][i];
         one.only({"name", "access", "bytes", "sha256"});
@@ -260,20 +282,42 @@ std::vector<Capture> read_captures(const fs::path& place) {
     return captures;
 }
 
+Problem captured_problem(const Capture& capture, const Families& families) {
+    const Problem problem = [&] {
+        try {
+            return families.parse_problem(capture.problem);
+        } catch (const Error& error) {
+            throw Error(capture.file.string() + ": problem", error.what(),
+                        "restore the capture, or replay it with the hone that wrote it, " + capture.hone);
+        }
+    }();
+    const Family& family = families.of(problem);
+    if (const std::int64_t units = family.range(problem); capture.last > units)
+        throw Error(capture.file.string() + ": range",
+                    fmt::format("it ends at {}, and the problem has {} {}", capture.last, units, family.range_unit),
+                    "restore the capture, or capture the launch again");
+    expect_arrays_of(capture, family, problem);
+    for (const CapturedArray& array : capture.arrays) {
+        if (array.access == Access::out) continue;
+        const fs::path file = data_file(capture.file.parent_path(), array.sha256);
+        std::error_code error;
+        const auto bytes = fs::file_size(file, error);
+        if (error) throw Error(file.string(), "it cannot be read: " + error.message(), "copy the folder of captures with its data/");
+        if (static_cast<std::int64_t>(bytes) != array.bytes)
+            throw Error(file.string(), fmt::format("it has {} bytes, {} were captured", bytes, array.bytes),
+                        "copy the folder again, or capture again");
+    }
+    return problem;
+}
+
 std::vector<HostArray> captured_arrays(const Capture& capture, const Family& family, const Problem& problem) {
     const std::vector<ArraySpec> specs = family.arrays(problem);
-    const auto differs = [&](const std::string& what) {
-        throw Error(capture.file.string(), what, fmt::format("it was captured by hone {}, whose family {} was another", capture.hone, family.name));
-    };
-    if (specs.size() != capture.arrays.size()) differs(fmt::format("{} arrays, the problem has {}", capture.arrays.size(), specs.size()));
+    expect_arrays_of(capture, family, problem);
     std::vector<HostArray> arrays;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const CapturedArray& kept = capture.arrays[i];
         HostArray& array = arrays.emplace_back(problem.precision(), specs[i].words);
         const std::int64_t bytes = bytes_of(specs[i], problem.precision());
-        if (kept.name != specs[i].name || kept.access != specs[i].access || kept.bytes != bytes)
-            differs(fmt::format("array {} is {} ({}) of {} bytes, the problem's is {} ({}) of {}", i, kept.name, to_string(kept.access), kept.bytes,
-                                specs[i].name, to_string(specs[i].access), bytes));
         if (kept.access == Access::out || bytes < array.bytes()) array.poison(value_type_of(specs[i], problem.precision()));
         if (kept.access == Access::out) continue;
         const fs::path file = data_file(capture.file.parent_path(), kept.sha256);

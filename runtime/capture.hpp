@@ -50,10 +50,16 @@ void write_capture(const std::filesystem::path& folder, const Capture& capture);
 
 /// Strict. Throws Error naming file and line.
 Capture read_capture(const std::filesystem::path& file);
+/// The same of a text.
+Capture parse_capture(std::string_view text, const std::filesystem::path& file);
 
 /// One file, or all `*.json` of a folder in the order of their names. Throws Error where there is
 /// none.
 std::vector<Capture> read_captures(const std::filesystem::path& place);
+
+/// The captured problem. Throws Error, naming the file, for one that the family does not know or
+/// whose range and arrays are not what was captured, and for data that are missing.
+Problem captured_problem(const Capture& capture, const Families& families);
 
 /// The arrays before the step, outputs poisoned. Throws Error when the family lays its arrays out
 /// otherwise than the capture's did, and for data that are missing or not what they were.

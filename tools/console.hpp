@@ -8,12 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace hone::tools {
+#include "generator/printable.hpp"
 
-/// Text without what a terminal would act upon: control characters but the line's end and the
-/// tabulator are shown as JSON escapes them (\u001b). What records, journals and drivers say is not
-/// ours.
-std::string printable(std::string_view text);
+namespace hone::tools {
 
 /// How a piece of text is to look where colours are wanted.
 enum class Style { plain, strong, faint, good, fair, poor };

@@ -35,10 +35,12 @@ struct Known {
                         capture.family().find(':') == std::string::npos
                             ? "it was captured with a family that is not hone's: hone replays its own and those of kernel folders"
                             : "name its kernel folder, as it was, in HONE_KERNELS; 'hone families' shows the versions that are known");
-        Problem problem = families.parse_problem(capture.problem);
+        Problem problem = captured_problem(capture, families);
+        Capture canonical = capture;
+        canonical.problem = problem.key();
         std::vector<Family> all(families.begin(), families.end());
         for (Family& family : all)
-            if (same(family)) family = replaying(family, capture);
+            if (same(family)) family = replaying(family, canonical);
         families = Families(std::move(all));
         captures.push_back(std::filesystem::absolute(capture.file).string());
         return problem;

@@ -247,7 +247,8 @@ JsonPlace JsonPlace::operator[](std::string_view member) const {
 }
 
 JsonPlace JsonPlace::operator[](std::size_t element) const {
-    return {node_->children.at(element), whole_};
+    if (element >= elements()) fail(fmt::format("has {} elements", elements()), fmt::format("{} or more belong here", element + 1));
+    return {node_->children[element], whole_};
 }
 
 std::optional<JsonPlace> JsonPlace::find(std::string_view member) const {

@@ -136,11 +136,11 @@ class Calls {
         constexpr int glances = 4096;  // at messages between two at the clock, where these follow each other without a pause
         std::optional<LongWait> to_note, to_tell;
         std::chrono::microseconds pause{5};
-        for (int glance = 1;; ++glance) {
+        for (int glance = 1;; glance = glance % glances + 1) {
             int done = 0;
             start([&] { return MPI_Testall(count, requests.data(), &done, statuses.data()); }, "waiting for messages");
             if (done != 0) break;
-            if ((crowded_ && pause == longest) || glance % glances == 0) {
+            if ((crowded_ && pause == longest) || glance == glances) {
                 if (!to_note) to_note.emplace(1.0 / 3), to_tell.emplace();
                 look_at_clock(*to_note, *to_tell, requests, peers);
             }

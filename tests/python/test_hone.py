@@ -195,6 +195,14 @@ def test_errors_say_what_to_do(session, tmp_path):
         session.tune(SMALL, seconds=-1)
 
 
+def test_a_zero_character_is_refused(session):
+    for text in ("poisson7\0", "\0", "gauss_seidel_27 stencil=constant\0 precision=f32"):
+        with pytest.raises(ValueError, match="zero character at place"):
+            session.kernel(text)
+    with pytest.raises(ValueError, match="zero character"):
+        hone.Session("cpu\0")
+
+
 def test_many_threads_look_up_and_step(session):
     problems = [SMALL, WAVES]
     failures = []

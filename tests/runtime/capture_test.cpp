@@ -278,6 +278,119 @@ TEST_P(CapturedLaunch, ThatDoesNotFitOrIsDamagedIsRefused) {
     EXPECT_THAT(refusal([&] { read_captures(folder_.path() / "nowhere"); }), HasSubstr("there is no capture"));
 }
 
+// A capture that lies in a folder, without an application that wrote it.
+class CaptureFile : public ::testing::Test {
+  protected:
+    CaptureFile() {
+        const std::string data(24, 'x');
+        const std::string digest = keep_data(folder_.path(), data);
+        Capture capture{problem_, "unroll=1,block=64,storage=literal,fault=none", "some device", "0.1.0", 0, 3, {}, {}};
+        capture.arrays = {{"x", Access::in, 24, digest}, {"y", Access::inout, 24, digest}};
+        write_capture(folder_.path(), capture);
+        text_ = text_in(file_);
+    }
+
+    // What a capture of this text is refused with; "" where it is taken.
+    std::string refusal_of(const std::string& text) const {
+        try {
+            const Capture capture = parse_capture(text, file_);
+            const Problem problem = captured_problem(capture, families_);
+            captured_arrays(capture, families_.of(problem), problem);
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr(folder_.path().string())) << "which file it is";
+            return error.what();
+        } catch (const std::exception& error) {
+            ADD_FAILURE() << error.what() << " of\n" << text;
+        }
+        return "";
+    }
+    std::string with(const std::string& from, const std::string& to) const {
+        const std::size_t at = text_.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        return std::string(text_).replace(at, from.size(), to);
+    }
+
+    test::TemporaryFolder folder_;
+    Families families_ = test::axpy_families();
+    std::string problem_ = families_.parse_problem("axpy precision=f64 n=3").key();
+    fs::path file_ = capture_file(folder_.path(), problem_);
+    std::string text_;
+};
+
+TEST_F(CaptureFile, ARangeThatTheProblemDoesNotHaveIsRefused) {
+    EXPECT_EQ(refusal_of(text_), "");
+    EXPECT_EQ(refusal_of(with("[0, 3]", "[1, 2]")), "");
+    EXPECT_THAT(refusal_of(with("[0, 3]", "5")), HasSubstr("range: is a whole number"));
+    EXPECT_THAT(refusal_of(with("[0, 3]", "[5]")), HasSubstr("range: has 1 elements"));
+    EXPECT_THAT(refusal_of(with("[0, 3]", "[]")), HasSubstr("range: has 0 elements"));
+    EXPECT_THAT(refusal_of(with("[0, 3]", "[0, 3, 7]")), HasSubstr("range: has 3 elements"));
+    EXPECT_THAT(refusal_of(with("[0, 3]", "[0, 4]")), HasSubstr("range: it ends at 4, and the problem has 3"));
+    EXPECT_THAT(refusal_of(with("[0, 3]", "[2, 1]")), HasSubstr("range[1]: is 1"));
+    EXPECT_THAT(refusal_of(with("[0, 3]", "[-1, 3]")), HasSubstr("range[0]: is -1"));
+    EXPECT_THAT(refusal_of(with("[0, 3]", "[0, 99999999999]")), HasSubstr("range[1]"));
+}
+
+// Every field with values of every kind: what is wrong is an Error that names the file, whatever it
+// is.
+TEST_F(CaptureFile, NoValueOfAFieldIsAnInternalFailure) {
+    const std::vector<std::string> fields{"\"hone capture\"",
+                                          "1,\n  \"problem\"",
+                                          "\"axpy precision=f64 n=3\"",
+                                          "\"unroll=1",
+                                          "\"some device\"",
+                                          "\"0.1.0\"",
+                                          "[0, 3]",
+                                          "0, 3",
+                                          "[\n    {\"name\"",
+                                          "\"x\"",
+                                          "\"in\"",
+                                          "24",
+                                          "\"sha256\"",
+                                          "\"format\"",
+                                          "\"arrays\"",
+                                          "\"range\""};
+    const std::vector<std::string> values{"null",
+                                          "true",
+                                          "5",
+                                          "-1",
+                                          "1e300",
+                                          "99999999999999999999",
+                                          "0.5",
+                                          "\"\"",
+                                          "\"x\"",
+                                          "\"\\u0000\"",
+                                          "\"\\u202e\"",
+                                          "[]",
+                                          "[[]]",
+                                          "{}",
+                                          "{\"a\": {}}",
+                                          "\"" + std::string(5000, 'a') + "\"",
+                                          "",
+                                          "NaN",
+                                          "\"../../etc/passwd\"",
+                                          "\"axpy n=1 n=2\"",
+                                          "\"axpy precision=f64 n=99999999999\"",
+                                          "\"poisson7\"",
+                                          "\"ffff\""};
+    for (const std::string& field : fields)
+        for (const std::string& value : values) refusal_of(with(field, value));
+    for (std::size_t length = 0; length + 1 < text_.size(); ++length) EXPECT_NE(refusal_of(text_.substr(0, length)), "") << length;
+    std::mt19937 random(std::random_device{}());
+    for (int i = 0; i < 3000; ++i) {
+        std::string text = text_;
+        text[random() % text.size()] = static_cast<char>(random());
+        refusal_of(text);
+    }
+}
+
+TEST_F(CaptureFile, DataThatAreMissingOrShortAreRefused) {
+    const fs::path data = *fs::directory_iterator(folder_.path() / "data");
+    std::ofstream(data, std::ios::app) << "more";
+    EXPECT_THAT(refusal_of(text_), HasSubstr("has 28 bytes, 24 were captured"));
+    fs::remove(data);
+    EXPECT_THAT(refusal_of(text_), HasSubstr("copy the folder of captures"));
+}
+
 TEST_P(CapturedLaunch, WithAnInfiniteResultIsRefusedWithAWordWhere) {
     Workload data = family_.workload(problem_, seed_);
     run(problem_, data);  // the application's own check needs finite numbers

@@ -180,6 +180,8 @@ TEST(Commands, EmitPrintsTheSourceAndNothingElse) {
         const Json document = Json::parse(ask(with("emit", volume + " --json " + target)).out);
         EXPECT_EQ(document["text"], answer.out);
         EXPECT_FALSE(document["step"].empty());
+        for (const Json& table : document["tables"])
+            EXPECT_EQ(table.value("contents", Json::array()).size(), table["filled_by"] == "constants" ? table["words"].get<std::size_t>() : 0U);
         EXPECT_THAT(ask(with("emit", volume + " --plan " + target)).out, HasSubstr("one time step"));
     }
 }

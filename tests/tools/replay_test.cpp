@@ -80,6 +80,33 @@ TEST(SlowReplay, TunesAndVerifiesOnAnotherMachineWithTheCapturedData) {
     EXPECT_EQ(verdicts, "vv");
 }
 
+// A configuration that this device and this hone should have is a mistake of the file; where
+// another one may have had it, the safe one is verified, and that is said.
+TEST(SlowReplay, VerifiesNoOtherConfigurationUnseen) {
+    const test::TemporaryFolder folder;
+    const std::string words = "poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f64 nx=9 ny=7 nz=5";
+    capture(built_in_families(), words, folder.path());
+    const fs::path file = capture_file(folder.path(), built_in_families().parse_problem(words).key());
+    const Capture own = read_capture(file);
+    const std::vector<std::string> verify{"replay", folder.path().string(), "--verify", "--device", "cpu"};
+    for (const std::string& configuration :
+         {std::string("rubbish"), std::string(), "vector_bytes=31," + own.configuration, own.configuration.substr(0, own.configuration.rfind(','))}) {
+        Capture wrong = own;
+        wrong.configuration = configuration;
+        write_capture(folder.path(), wrong);
+        const test::HoneRun refused(verify);
+        EXPECT_EQ(refused.code, 2) << configuration << refused.out;
+        EXPECT_THAT(refused.error, HasSubstr(file.string() + ": configuration"));
+    }
+    Capture foreign = own;
+    foreign.device = "another device";
+    foreign.configuration = "threads=31,unheard=of";
+    write_capture(folder.path(), foreign);
+    const test::HoneRun told(verify);
+    EXPECT_EQ(told.code, 0) << told.error;
+    EXPECT_THAT(told.error, HasSubstr("the captured configuration cannot run here"));
+}
+
 TEST(SlowReplay, TakesKernelFoldersAsTheyWere) {
     const test::TemporaryFolder folder;
     const fs::path kernel = folder.path() / "jacobi", captures = folder.path() / "captures";

@@ -82,8 +82,8 @@ void print_plan(const Family& family, const Problem& problem, const Config& conf
     print_launches("preparation, once per binding of arrays", source.prepare, source, console);
     print_launches("one time step", source.step, source, console);
     const Counts counts = family.counts(problem);
-    console.print("\none time step: {} {}, {} operations (this form executes {}), {} of compulsory traffic\n", grouped(std::llround(counts.updates)),
-                  counts.unit, grouped(std::llround(counts.operations)), grouped(std::llround(source.executed_operations)), bytes(counts.bytes));
+    console.print("\none time step: {} {}, {} operations (this form executes {}), {} of compulsory traffic\n", grouped_count(counts.updates),
+                  counts.unit, grouped_count(counts.operations), grouped_count(source.executed_operations), bytes(counts.bytes));
 }
 
 Json document_of(const std::vector<Launch>& launches) {
@@ -111,8 +111,11 @@ Json document_of(const Family& family, const Problem& problem, const Config& con
                           {"alignment", address_multiple(source, array)},
                           {"help", array.help}});
     Json tables = Json::array();
-    for (const auto& table : source.tables)
-        tables.push_back({{"name", table.name}, {"words", table.words}, {"filled_by", table.contents.empty() ? "prepare" : "constants"}});
+    for (const auto& table : source.tables) {
+        Json made{{"name", table.name}, {"words", table.words}, {"filled_by", table.contents.empty() ? "prepare" : "constants"}};
+        if (!table.contents.empty()) made["contents"] = table.contents;
+        tables.push_back(std::move(made));
+    }
     Json by_value = Json::array();
     for (const int array : source.by_value) by_value.push_back(source.arrays.at(static_cast<std::size_t>(array)).name);
     Json scalars = Json::object();

@@ -42,24 +42,51 @@ std::vector<Launch> launches_of(const Settings& settings) {
     std::vector<Launch> launches;
     for (const std::string& place : settings.places)
         for (Capture& capture : read_captures(place)) {
+            const Problem problem = know_capture(capture);
+            capture.problem = problem.key();
             const auto same = [&](const Launch& launch) { return launch.capture.problem == capture.problem; };
             if (std::any_of(launches.begin(), launches.end(), same))
                 throw Error(capture.file.string(), capture.problem + " is captured twice", "replay one of the two at a time");
-            Problem problem = know_capture(capture);
-            launches.push_back({std::move(capture), std::move(problem)});
+            launches.push_back({std::move(capture), problem});
         }
     return launches;
 }
 
-// The configuration that the application ran where this device has it, else the safe one.
-Config configuration_of(const Launch& launch, const SearchSpace& space) {
-    try {
-        Config config = space.parse(launch.capture.configuration);
-        if (!space.check(config)) return config;
-    } catch (const Error&) {
-        // Of another device or version of hone.
+// What is verified, and why it is not what the application ran; empty where it is.
+struct Chosen {
+    Config config;
+    std::string why;
+};
+
+// Settings with commas in between, as any hone writes them.
+bool reads_as_configuration(const std::string& text) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::size_t sign = text.find('=', begin);
+        if (sign == begin || sign >= end || sign + 1 == end) return false;
+        begin = end + 1;
     }
-    return space.safe();
+    return true;
+}
+
+// The configuration that the application ran where this device has it, else the safe one. One that
+// this device and this hone should have, and have not, is a mistake of the file.
+Chosen configuration_of(const Launch& launch, const SearchSpace& space, const Device& device) {
+    const Capture& capture = launch.capture;
+    const bool from_here = capture.hone == HONE_VERSION && capture.device == device.fingerprint.name;
+    const bool readable = reads_as_configuration(capture.configuration);
+    std::string why = "it is no list of settings";
+    if (readable) try {
+            Config config = space.parse(capture.configuration);
+            const auto broken = space.check(config);
+            const bool whole = !from_here || config.key() == capture.configuration;  // another hone may have had fewer settings
+            if (!broken && whole) return {std::move(config), ""};
+            why = broken ? broken->reason : "it is a part of " + config.key();
+        } catch (const Error& error) {
+            why = error.what();
+        }
+    if (from_here || !readable) throw Error(capture.file.string() + ": configuration", why, "restore the capture, or capture the launch again");
+    return {space.safe(), why};
 }
 
 Json json_of(const Launch& launch) {
@@ -102,7 +129,10 @@ Exit verify(const Settings& settings, const std::vector<Launch>& launches, Conso
     bool all = true;
     for (const Launch& launch : launches) {
         const SearchSpace space = known_families().of(launch.problem).space(launch.problem, device.limits);
-        const Config config = configuration_of(launch, space);
+        const auto [config, why] = configuration_of(launch, space, device);
+        if (!why.empty())
+            console.message("hone: {}: the captured configuration cannot run here ({}); the safe one is verified\n", launch.capture.file.string(),
+                            why);
         const auto outcome = outcome_of(evaluator, launch, {.index = space.index_of(config), .config = config}, guard);
         if (!outcome) return Exit::interrupted;
         all = all && outcome->measured();
@@ -116,6 +146,7 @@ Exit verify(const Settings& settings, const std::vector<Launch>& launches, Conso
         }
         Json result = json_of(launch);
         result["configuration"] = config.key();
+        if (!why.empty()) result["not_the_captured_one"] = why;
         result["status"] = to_string(outcome->status);
         if (outcome->measured()) result["step_seconds"] = outcome->step.median;
         if (!outcome->measured()) result["reason"] = outcome->reason;

@@ -51,8 +51,16 @@ void* stream_of(std::uintptr_t stream) {
     return reinterpret_cast<void*>(stream);  // NOLINT(performance-no-int-to-ptr): Python's libraries give streams as numbers
 }
 
+// C's texts end at a zero character, which Python's may hold: what stands behind it would be dropped
+// unseen. Needs the interpreter's lock.
+const char* c_text(const std::string& text) {
+    if (const std::size_t at = text.find('\0'); at != std::string::npos)
+        raise(PyExc_ValueError, fmt::format("a text has a zero character at place {}; remove it", at));
+    return text.c_str();
+}
+
 const char* text_or_null(const std::optional<std::string>& text) {
-    return text ? text->c_str() : nullptr;
+    return text ? c_text(*text) : nullptr;
 }
 
 template <typename Structure>
@@ -299,7 +307,8 @@ class Kernel {
   public:
     Kernel(std::shared_ptr<OpenSession> session, const std::string& problem) : session_(std::move(session)) {
         hone_session* const handle = session_->get();
-        require_released([&] { return hone_session_kernel(handle, problem.c_str(), &handle_); });
+        const char* const words = c_text(problem);
+        require_released([&] { return hone_session_kernel(handle, words, &handle_); });
         const hone_kernel_info info = this->info();
         for (std::int32_t i = 0; i < info.arguments; ++i) arguments_.push_back(argument(i));
     }
@@ -362,8 +371,8 @@ Online::Online(std::shared_ptr<OpenSession> session, const std::string& problem,
     options.bound = bound;
     options.verify_reduced = verify_reduced ? 1 : 0;
     hone_session* const handle = session_->get();
-    require_released(
-        [&] { return hone_online_open(handle, problem.c_str(), given.data(), static_cast<std::int32_t>(given.size()), &options, &handle_); });
+    const char* const words = c_text(problem);
+    require_released([&] { return hone_online_open(handle, words, given.data(), static_cast<std::int32_t>(given.size()), &options, &handle_); });
 }
 
 // ---- Sessions ----
@@ -413,7 +422,8 @@ class Session {
         options.database = text_or_null(database);
         options.cache = text_or_null(cache);
         options.kernels = text_or_null(kernels);
-        require_released([&] { return hone_session_open(device.c_str(), &options, &open_->handle); });
+        const char* const name = c_text(device);
+        require_released([&] { return hone_session_open(name, &options, &open_->handle); });
         open_->device = info().index;
     }
 
@@ -455,10 +465,11 @@ class Session {
         options.data = &listener;
         auto found = sized<hone_tuning_result>();
         hone_session* const handle = open_->get();
+        const char* const words = c_text(problem);
         hone_status status = HONE_OK;
         {
             const nb::gil_scoped_release released;
-            status = hone_session_tune(handle, problem.c_str(), &options, &found);
+            status = hone_session_tune(handle, words, &options, &found);
         }
         if (listener.raised) std::rethrow_exception(listener.raised);
         require(status);
