@@ -139,7 +139,7 @@ TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
     EXPECT_THAT(greedy.reason, HasSubstr("signal"));
     const Outcome launch = evaluate(evaluator, "fault=launch_failure");
     EXPECT_EQ(launch.status, Status::launch_failed);
-    EXPECT_THAT(launch.reason, HasSubstr("static TLS"));
+    EXPECT_THAT(launch.reason, HasSubstr("static TLS block"));
     const Outcome compile = evaluate(evaluator, "fault=compile_failure");
     EXPECT_EQ(compile.status, Status::compile_failed);
     EXPECT_THAT(compile.reason, HasSubstr("this candidate does not compile"));
