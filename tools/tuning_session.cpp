@@ -262,7 +262,7 @@ void TuningSession::over(std::size_t place, const TunedProblem& tuned) {
     watched.state = result ? SessionStep::State::done : SessionStep::State::passed_over;
     watched.outcome = tuned.already_tuned ? "tuned already" : outcome_line(tuned.result);
     watched.progress.run = tuned.result.progress;
-    log_.end(place, watched.state, watched.outcome);
+    log_.end(place, watched.state, watched.outcome, tuned.result.progress);
 }
 
 TunedProblem TuningSession::tuned_at(std::size_t place) {
