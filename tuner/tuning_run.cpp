@@ -193,14 +193,32 @@ class Run {
         }
     }
 
-    /// Tells the tuner what the journal knows: it goes the way that it went before. Finals of the
-    /// safe configuration alone are passed over: the search may go on.
+    /// Where a search last was, in the journal; its size, where it never was.
+    std::size_t last_of_search() const {
+        const auto& entries = journal_.entries();
+        std::size_t last = entries.size();
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            if (entries[i].kind == JournalEntry::Kind::evaluation && !entries[i].finalist) last = i;
+        return last;
+    }
+
+    /// Whether the search ended at this line of the journal, and has no more to spend now. Where it
+    /// went on later, or compared nothing, or has a longer budget now than it had then, finals are
+    /// passed over.
+    bool ends_at(std::size_t line) {
+        if (!tuner_.compared() || (last_of_search() < journal_.entries().size() && line < last_of_search())) return false;
+        before_ = journal_.entries().back().elapsed;
+        return spent();
+    }
+
+    /// Tells the tuner what the journal knows: it goes the way that it went before.
     void replay() {
-        for (const JournalEntry& entry : journal_.entries()) {
+        for (std::size_t line = 0; line < journal_.entries().size(); ++line) {
+            const JournalEntry& entry = journal_.entries()[line];
             before_ = entry.elapsed;
             if (entry.kind == JournalEntry::Kind::done) continue;
             if (entry.kind == JournalEntry::Kind::finish) {
-                if (tuner_.compared()) finish();
+                if (ends_at(line)) finish();
                 continue;
             }
             if (entry.finalist && !tuner_.finals()) continue;

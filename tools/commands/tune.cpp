@@ -207,7 +207,7 @@ Action declare(Options& options) {
                  "end a problem's search once the strategy's model gives less than 5 % probability to a further gain of so much: 1%");
     declare_own_database(options, settings->database);
     options.flag("resume", settings->resume,
-                 "go on with a run that was interrupted or killed, or had time for the safe configuration alone; no finished evaluation is repeated");
+                 "go on with a run that was interrupted or killed, or ended on a shorter budget; no finished evaluation is repeated");
     options.text("strategy", settings->request.strategy, "NAME", strategy_help());
     options.text("objective", settings->request.objective, "NAME", objective_help());
     options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, so that the record has it");
