@@ -329,7 +329,9 @@ class Run {
         profile_.verify += outcome.verify_seconds;
         profile_.measure += outcome.measure_seconds;
         if (profile_.first_candidate == 0 && outcome.measured()) profile_.first_candidate = now() - made_;
-        if (asked_ceilings_ || !hooks_.ceilings) return;
+        constexpr int first_candidates = 3;
+        const bool early = tuner_.evaluations() < std::min<std::int64_t>(first_candidates, tuner_.members()) && !tuner_.finals();
+        if (asked_ceilings_ || !hooks_.ceilings || early) return;
         asked_ceilings_ = true;
         const double begin = now();
         ceilings_ = hooks_.ceilings();

@@ -37,6 +37,7 @@ struct Settings {
     bool energy = false;
     bool no_prior = false;
     bool resume = false;
+    bool measure_ceilings = false;
     bool force = false;
     bool profile = false;
     bool watch = false;
@@ -102,6 +103,7 @@ TuneSettings settings_of(const Settings& settings) {
     tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
     if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
     tune.resume = settings.resume;
+    tune.measure_ceilings = settings.measure_ceilings;
     tune.watch = settings.watch;
     tune.energy = settings.energy;
     tune.prior = !settings.no_prior;
@@ -222,6 +224,8 @@ Action declare(Options& options) {
     options.flag("watch", settings->watch,
                  "show the whole session on the terminal: every problem with its candidates, failures, time left and best so far");
     options.flag("profile", settings->profile, "also show where the time went: set-up, reference, ceilings, compilers, verification, measurements");
+    options.flag("measure-ceilings", settings->measure_ceilings,
+                 "measure what the device can do at most, although an earlier run did and it is remembered");
     options.flag("json", settings->json, "print one JSON document at the end");
     return [settings](Console& console) { return run_tune(*settings, console); };
 }
