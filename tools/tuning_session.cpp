@@ -12,6 +12,7 @@
 #include "tools/target.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/prior.hpp"
+#include "tuner/system_load.hpp"
 #include "tuner/worker/memory_need.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/places.hpp"
@@ -34,12 +35,12 @@ std::string rate(double per_second, const char* unit) {
     return per_second > 0 ? significant(per_second * 1e-9) + unit : "not measured";
 }
 
-std::string outcome_line(const TuningResult& result) {
 std::string in_words(const Ceilings& ceilings) {
     return fmt::format("copy {}, f32 {}, f64 {}", rate(ceilings.copy_bytes_per_second, " GB/s"), rate(ceilings.fma_f32, " GFLOP/s"),
                        rate(ceilings.fma_f64, " GFLOP/s"));
 }
 
+std::string outcome_line(const TuningResult& result) {
     if (!result.record) return "no result: " + result.why_none;
     const double times = gain(*result.record);
     return fmt::format("{} a step, {} GB/s{}, {} candidate{} in {}", duration(result.record->step.median),
@@ -135,11 +136,11 @@ void TuningSession::measure_ceilings() {
     // They come out of the budget, which is for candidates.
     constexpr double most_of_budget = 0.1;
     const double deadline = settings_.seconds > 0 ? now() + most_of_budget * settings_.seconds : 0;
-    try {
     const LoadReading before = SystemLoad().read();
+    try {
         const auto found = evaluator_->ceilings([&] { return stop_requested("the ceilings") || (deadline > 0 && now() >= deadline); });
-        if (!found) {
         printer_.clear();
+        if (!found) {
             console_.message("ceilings were not measured within a tenth of the budget, so no percentages will be given\n");
             return;
         }

@@ -1,5 +1,6 @@
 #include "tuner/tuning_run.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "tests/support/fresh_random.hpp"
+#include "tests/support/running_time.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/replay/simulated_run.hpp"
 #include "tuner/journal.hpp"
@@ -444,8 +446,6 @@ TEST_F(TuningRunTest, AFinishedRunIsNotRunAgain) {
     EXPECT_FALSE(third.evaluated.empty()) << "without resume it begins anew";
 }
 
-TEST_F(TuningRunTest, ResumingTakesStrategyAndSeedFromTheJournal) {
-    TuningOptions options;
 TEST_F(TuningRunTest, ARunThatEndedOnItsBudgetGoesOnWithALongerOne) {
     // One run of forty, and one of twenty that twenty more were granted to: the same candidates.
     TuningOptions options;
@@ -534,6 +534,8 @@ TEST_F(TuningRunTest, ASpaceIsListedWithinTheBudgetAndEndsWhenInterrupted) {
     EXPECT_TRUE(evaluator.evaluated.empty());
 }
 
+TEST_F(TuningRunTest, ResumingTakesStrategyAndSeedFromTheJournal) {
+    TuningOptions options;
     options.evaluations = 20;
     options.strategy = "random";
     SimulatedEvaluator first(landscape);
@@ -554,7 +556,7 @@ TEST_F(TuningRunTest, ResumingTakesWindowRestrictionAndPriorKnowledgeFromTheJour
     options.strategy = "random";
     options.tuner.window = 5;
     const SearchSpace& space = landscape.space();
-    const std::vector<std::int64_t> members = space.members();
+    const Members members = space.members();
     options.prior = {space.at(members[members.size() / 2]), space.at(members.back())};
     const std::string name = space.tunables()[0].name;
     options.only = name + "=0," + name + "=1";
@@ -568,7 +570,7 @@ TEST_F(TuningRunTest, ResumingTakesWindowRestrictionAndPriorKnowledgeFromTheJour
     SimulatedEvaluator second(landscape);
     const TuningResult result = test::simulate(folder.path(), seed, true, second, bare);
     EXPECT_EQ(test::digest(result), expected) << "seed " << seed;
-    std::vector<std::int64_t> allowed = drawn_members(space, parse_restriction(space, options.only), options.among, seed);
+    std::vector<std::int64_t> allowed = drawn_members(space, restricted_members(space, space.members(), options.only), options.among, seed);
     ASSERT_EQ(allowed.size(), 20U) << "seed " << seed;
     allowed.push_back(space.index_of(space.safe()));
     for (const std::int64_t index : second.evaluated) EXPECT_THAT(allowed, testing::Contains(index)) << "seed " << seed;

@@ -15,8 +15,6 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr std::int64_t largest_product = std::int64_t{1} << 62;
-
 bool is_word(const std::string& written) {
     return written.starts_with('"');
 }
