@@ -352,6 +352,10 @@ PythonValue PythonExpression::evaluate(const Lookup& value_of) const {
     return ExpressionEvaluator(value_of, where_).value(*root_);
 }
 
+PythonExpression PythonExpression::child(std::size_t place) const {
+    return {std::shared_ptr<const Node>(root_, &root_->children.at(place)), where_};
+}
+
 std::vector<std::string> PythonExpression::names() const {
     std::set<std::string> names;
     std::vector<std::string> locals;

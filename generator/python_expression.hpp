@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -47,8 +48,13 @@ class PythonExpression {
     std::vector<std::string> names() const;
 
     struct Node;
+    const Node& node() const { return *root_; }
+    /// An operand of it, as an expression of its own.
+    PythonExpression child(std::size_t place) const;
 
   private:
+    PythonExpression(std::shared_ptr<const Node> root, std::string where) : root_(std::move(root)), where_(std::move(where)) {}
+
     std::shared_ptr<const Node> root_;
     std::string where_;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "generator/census.hpp"
 #include "generator/error.hpp"
 
 namespace hone::inline v0_1 {
@@ -86,15 +87,14 @@ SearchSpace::SearchSpace(std::vector<FormSpace> forms, const std::string& form) 
         throw Error("safe configuration " + safe_.key(), rejection->constraint + ": " + rejection->reason, "mend the family's search space");
 }
 
-SearchSpace SearchSpace::of_members(std::vector<Tunable> tunables, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe) {
+SearchSpace SearchSpace::of_members(std::vector<Tunable> tunables, Members members, std::int64_t safe) {
     std::vector<FormSpace> forms(1);
     forms.front().tunables = std::move(tunables);
     return of_members(std::move(forms), std::move(members), safe);
 }
 
-SearchSpace SearchSpace::of_members(std::vector<FormSpace> forms, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe) {
-    if (!std::binary_search(members->begin(), members->end(), safe))
-        throw Error("safe configuration", fmt::format("number {} is not among the members", safe), "choose one of them");
+SearchSpace SearchSpace::of_members(std::vector<FormSpace> forms, Members members, std::int64_t safe) {
+    if (!members.contains(safe)) throw Error("safe configuration", fmt::format("number {} is not among the members", safe), "choose one of them");
     SearchSpace space;
     space.forms_ = std::move(forms);
     for (FormSpace& form : space.forms_) form.constraints.clear();
@@ -119,7 +119,8 @@ void SearchSpace::arrange() {
     for (const FormSpace& form : forms_) {
         Place place{.first = first};
         for (const Tunable& tunable : form.tunables) {
-            place.product *= std::ssize(tunable.values);
+            if (__builtin_mul_overflow(place.product, std::ssize(tunable.values), &place.product) || place.product > largest_product - first)
+                throw Error("search space", "its tunables' values have more than 2^62 combinations", "leave some values out");
             auto same = std::find_if(tunables_.begin(), tunables_.end(), [&](const Tunable& other) { return other.name == tunable.name; });
             place.tunable.push_back(static_cast<std::size_t>(same - tunables_.begin()));
             if (same == tunables_.end())
@@ -289,7 +290,7 @@ std::optional<Rejection> SearchSpace::check(const Config& config) const {
     if (form == nullptr) return std::nullopt;  // the empty configuration of the empty space
     for (const auto& constraint : form->constraints)
         if (auto reason = constraint.violation(config)) return Rejection{constraint.name, std::move(*reason)};
-    if (listed_ && !std::binary_search(listed_->begin(), listed_->end(), index_of(config))) return Rejection{"listed", "it is not among the members"};
+    if (listed_ && !listed_->contains(index_of(config))) return Rejection{"listed", "it is not among the members"};
     return std::nullopt;
 }
 
@@ -358,8 +359,9 @@ void SearchSpace::walk(std::int64_t first, std::int64_t last, const std::functio
     }
 }
 
-std::vector<std::int64_t> SearchSpace::members(const std::function<bool()>& stop) const {
+Members SearchSpace::members(const std::function<bool()>& stop) const {
     if (listed_) return *listed_;
+    if (cut_early(*this)) return early_census(*this, stop, false).members;
     const std::int64_t count = product();
     constexpr std::int64_t piece = 65536;
     std::vector<std::vector<std::int64_t>> of_pieces(static_cast<std::size_t>((count + piece - 1) / piece));
@@ -378,6 +380,48 @@ std::vector<std::int64_t> SearchSpace::members(const std::function<bool()>& stop
     std::vector<std::int64_t> indices;
     for (const auto& of_piece : of_pieces) indices.insert(indices.end(), of_piece.begin(), of_piece.end());
     return indices;
+}
+
+std::vector<std::vector<std::int64_t>> SearchSpace::holders(const Members& members) const {
+    std::vector<std::vector<std::int64_t>> holders;
+    for (const Tunable& tunable : tunables_) holders.emplace_back(tunable.values.size());
+    if (members.forms().empty())
+        for (const std::int64_t index : members) {
+            const std::vector<std::size_t> own = levels(index);
+            for (std::size_t t = 0; t < own.size(); ++t)
+                if (own[t] < holders[t].size()) ++holders[t][own[t]];
+        }
+    for (std::size_t form = 0; form < members.forms().size(); ++form) {
+        const MemberTree& tree = *members.forms()[form].tree;
+        const auto own = tree.holders();
+        for (std::size_t t = 0; t < own.size(); ++t)
+            for (std::size_t value = 0; value < own[t].size(); ++value)
+                holders[places_[form].tunable[t]][places_[form].levels[t][value]] += own[t][value];
+        if (own_values(forms_[form]) > 0) holders.front()[form] += tree.size();
+    }
+    return holders;
+}
+
+Members SearchSpace::allowed(const Members& members, const std::function<bool(std::size_t, std::size_t)>& allows) const {
+    std::vector<std::vector<std::vector<bool>>> allowed(forms_.size());
+    for (std::size_t form = 0; form < forms_.size(); ++form)
+        for (std::size_t t = 0; t < places_[form].tunable.size(); ++t) {
+            std::vector<bool>& own = allowed[form].emplace_back();
+            const bool in_form = own_values(forms_[form]) == 0 || allows(0, form);
+            for (const std::size_t level : places_[form].levels[t]) own.push_back(in_form && allows(places_[form].tunable[t], level));
+        }
+    return members.limited(allowed);
+}
+
+Members SearchSpace::with_value(const Members& members, std::size_t tunable, std::size_t value) const {
+    const auto lacks = [&](std::size_t form) {
+        const auto& own = places_[form].tunable;
+        return tunables_[tunable].name != form_tunable && std::find(own.begin(), own.end(), tunable) == own.end();
+    };
+    return allowed(members, [&](std::size_t one, std::size_t level) {
+        if (one == 0 && own_values(forms_.front()) > 0 && lacks(level)) return false;
+        return one != tunable || level == value;
+    });
 }
 
 Config SearchSpace::parse(std::string_view text) const {

@@ -9,9 +9,14 @@
 #include <vector>
 
 #include "generator/config.hpp"
+#include "generator/early_rule.hpp"
+#include "generator/members.hpp"
 #include "generator/residency.hpp"
 
 namespace hone::inline v0_1 {
+
+/// No space has more assignments.
+constexpr std::int64_t largest_product = std::int64_t{1} << 62;
 
 /// One tunable: its name, what it does, and the values worth trying (at least one, all numbers or
 /// all words).
@@ -33,6 +38,9 @@ struct Constraint {
     /// configurations that agree in these and in what stands before the last of them. So spaces of
     /// millions are enumerated in a moment.
     std::vector<std::string> reads = {};
+    /// The same rule, asked while only the first tunables of its form have values; positions are
+    /// those of the form. Empty: it is asked once all that it reads have values.
+    MakeEarlyRule early = {};
 };
 
 /// Why a configuration is not in a space.
@@ -78,15 +86,15 @@ class SearchSpace {
     /// member of the space.
     SearchSpace(std::vector<Tunable> tunables, std::vector<Constraint> constraints, std::vector<Assignment> safe);
     /// Forms with different names. The safe configuration is that of `form`. Throws Error when it
-    /// is no member, and when a tunable of two forms has numbers in one and words in the other, or
-    /// different explanations.
+    /// is no member, when a tunable of two forms has numbers in one and words in the other, or
+    /// different explanations, and where there are more than 2^62 assignments.
     SearchSpace(std::vector<FormSpace> forms, const std::string& form);
 
     /// The space of exactly these members (indices, ascending), for example those that were
     /// measured. Neither `check` nor `members` walks the product then. Throws Error when `safe` is
     /// not one of them.
-    static SearchSpace of_members(std::vector<Tunable> tunables, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe);
-    static SearchSpace of_members(std::vector<FormSpace> forms, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe);
+    static SearchSpace of_members(std::vector<Tunable> tunables, Members members, std::int64_t safe);
+    static SearchSpace of_members(std::vector<FormSpace> forms, Members members, std::int64_t safe);
 
     const std::vector<FormSpace>& forms() const { return forms_; }
     /// The form of a configuration, or nullptr when it has none of this space.
@@ -127,9 +135,17 @@ class SearchSpace {
     /// returned unchanged.
     Config completed(const Config& config) const;
 
-    /// Indices of all members, ascending. Several threads call `stop`; once it returns true, the
-    /// result has only some of them.
-    std::vector<std::int64_t> members(const std::function<bool()>& stop = {}) const;
+    /// Indices of all members, ascending. Several threads may call `stop`; once it returns true,
+    /// the result has only some of them. Large products are cut by rules that are asked early, and
+    /// their members may be trees (generator/census.hpp).
+    Members members(const std::function<bool()>& stop = {}) const;
+    /// How many of `members` have each value: [position in `tunables()`][value].
+    std::vector<std::vector<std::int64_t>> holders(const Members& members) const;
+    /// Those of `members`, which are trees, whose values `allows` (a tunable of `tunables()` and
+    /// the place of a value there) lets pass; what a form does not have is not asked about.
+    Members allowed(const Members& members, const std::function<bool(std::size_t, std::size_t)>& allows) const;
+    /// Those of `members`, which are trees, that have a value.
+    Members with_value(const Members& members, std::size_t tunable, std::size_t value) const;
 
     /// Assignments `first` to `first + count` of the product: one member, or as many as break the
     /// same constraint for the same reason (some may break others, too). `config` is the first of
@@ -175,7 +191,7 @@ class SearchSpace {
     std::vector<FormSpace> forms_;
     std::vector<Place> places_;  ///< of each form
     std::vector<Tunable> tunables_;
-    std::shared_ptr<const std::vector<std::int64_t>> listed_;  ///< all members, where they were given as a list
+    std::optional<Members> listed_;  ///< all members, where they were given
     Config safe_;
 };
 

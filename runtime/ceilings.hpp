@@ -16,8 +16,9 @@ struct Ceilings {
     std::string how;  ///< what was measured, in one line
 };
 
-/// Bytes that measuring the ceilings of a CPU takes at most.
+/// Bytes that measuring the ceilings of a CPU takes at most, and those of a GPU.
 inline constexpr double most_ceiling_bytes = 1.5 * (1 << 30);
+inline constexpr double most_gpu_ceiling_bytes = 2.25 * (1 << 30);
 
 /// Whether a device that was idle is as fast as it becomes, by the seconds that equal pieces of its
 /// work took so far, without a pause between them: those of the last fifth of a second are equal

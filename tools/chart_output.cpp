@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/error.hpp"
+#include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/gnuplot.hpp"
 #include "tuning_db/file_store.hpp"
@@ -76,7 +77,7 @@ std::string bars_text(const SvgChart& chart, int columns) {
         widest = std::max(widest, display_width(series.name));
         for (const auto& point : series.points) most = std::max(most, point.y);
     }
-    if (!(most > 0)) throw Error("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
+    if (!(most > 0)) throw NothingError("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
     constexpr int figures = 10;  // beside a bar
     const int name = std::min(widest, columns / 2);
     const int length = std::max(4, columns - name - figures);
@@ -199,7 +200,7 @@ std::string chart_text(const SvgChart& chart, int columns) {
                 y.cover(point.y);
                 any = true;
             }
-    if (!any) throw Error("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
+    if (!any) throw NothingError("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
     if (chart.y_from_zero && !chart.logarithmic_y) y.cover(0);
     const std::string top = number(y.high());
     const std::string bottom = number(y.low());

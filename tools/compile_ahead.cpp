@@ -19,14 +19,15 @@ namespace {
 /// One problem's kernels on their way through the compilers.
 class Batch {
   public:
-    Batch(const Problem& problem, const CompileAhead& ahead, CompilePool& pool) : pool_(&pool) {
+    Batch(const Problem& problem, const CompileAhead& ahead, CompilePool& pool, const InterruptGuard& guard) : pool_(&pool) {
         const Family& family = known_families().of(problem);
         const SearchSpace space = family.space(problem, ahead.target.limits);
         result_.problem = problem.key();
         pool.set_problem(result_.problem);
         waiting_.push_back(space.safe());
         const std::int64_t safe = space.index_of(space.safe());
-        for (const std::int64_t index : drawn_members(space, parse_restriction(space, ahead.only), ahead.among, ahead.seed))
+        for (const std::int64_t index :
+             drawn_members(space, restricted_members(space, space.members([&] { return guard.requested(); }), ahead.only), ahead.among, ahead.seed))
             if (index != safe) waiting_.push_back(space.at(index));
         for (const Config& config : waiting_) pool.add(config);
         result_.members = std::ssize(waiting_);
@@ -95,7 +96,7 @@ std::vector<CompiledAhead> compile_ahead(const CompileAhead& ahead, Console& con
                       .environment = temporary.environment()});
     std::vector<CompiledAhead> results;
     for (const Problem& problem : ahead.problems) {
-        Batch batch(problem, ahead, pool);
+        Batch batch(problem, ahead, pool, guard);
         CompileProgress progress(static_cast<std::size_t>(batch.result().members), console,
                                  fmt::format("{}/{} ", results.size() + 1, ahead.problems.size()));
         while (!batch.done() && !guard.requested()) {

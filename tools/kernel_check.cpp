@@ -249,19 +249,16 @@ std::vector<KernelFinding> space_findings(const KernelFolder& kernel, const Prob
     KernelFindings findings;
     try {
         const SearchSpace space = kernel.family().space(problem, limits);
-        std::map<std::string, std::set<Value>> had;
-        const std::vector<std::int64_t> members = space.members();
-        for (const std::int64_t index : members) {
-            for (const Assignment& assignment : space.at(index).assignments()) had[assignment.name].insert(assignment.value);
-        }
+        const Members members = space.members();
+        const auto holders = space.holders(members);
         if (members.size() == 1 && space.product() > 1)
             findings.push_back(
                 mistake(fmt::format("{}: the constraints leave the safe configuration alone of {}", to_string(limits.target), space.product())));
         for (std::size_t i = 0; i < space.tunables().size() && members.size() > 1; ++i)
-            for (const Value& value : space.tunables()[i].values)
-                if (!had[space.tunables()[i].name].contains(value))
+            for (std::size_t value = 0; value < holders[i].size(); ++value)
+                if (holders[i][value] == 0)
                     findings.push_back(remark(fmt::format("{}: the constraints leave no configuration with {}={}", to_string(limits.target),
-                                                          space.tunables()[i].name, to_string(value))));
+                                                          space.tunables()[i].name, to_string(space.tunables()[i].values[value]))));
     } catch (const Error& error) {
         findings.push_back(mistake(error.what()));
     }
@@ -274,7 +271,7 @@ std::vector<Config> some_members(const Family& family, const Problem& problem, c
     try {
         const SearchSpace space = family.space(problem, limits);
         configs.push_back(space.safe());
-        for (const std::int64_t index : drawn_members(space, {}, drawn, 1))
+        for (const std::int64_t index : drawn_members(space, space.members(), drawn, 1))
             if (const Config config = space.at(index); config != space.safe()) configs.push_back(config);
     } catch (const Error&) {
         configs.clear();  // what is wrong with the space is told by space_findings

@@ -159,6 +159,7 @@ SvgChart tunable_chart(const JournalText& journal, const std::string& tunable) {
     const MeasuredSpace measured = measured_space(story, "", Families(std::vector<Family>{}), cpu_limits());
     const auto& tunables = measured.space.tunables();
     const auto found = std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& one) { return one.name == tunable; });
+    if (story.measured.empty()) throw NothingError("plot tunable", "this search has no candidate that was measured", "'hone tune' makes some");
     if (found == tunables.end()) {
         std::vector<std::string> names;
         names.reserve(tunables.size());

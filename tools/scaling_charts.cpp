@@ -141,7 +141,7 @@ SvgChart drift_of(const std::vector<Remeasured>& results, const std::string& whe
         most = std::max(most, one.before * 1e6);
     }
     for (auto& [name, series] : families) chart.series.push_back(std::move(series));
-    if (chart.series.empty()) throw Error(where, "no result in it was measured again", remedy);
+    if (chart.series.empty()) throw NothingError(where, "no result in it was measured again", remedy);
     SvgChart::Series equal{.name = "as recorded", .points = {}, .line = true, .marks = false, .faint = true};
     equal.points = {{least, 1, "as recorded"}, {most, 1, "as recorded"}};
     chart.series.push_back(std::move(equal));
@@ -259,7 +259,7 @@ SvgChart share_chart(const Json& balance) {
             if (period.is_object() && period.contains("share") && period["share"].is_number())
                 series.points.push_back({static_cast<double>(series.points.size() + 1), period["share"].get<double>(), ""});
     if (!series.points.empty()) chart.series.push_back(std::move(series));
-    if (chart.series.empty()) throw Error("plot share", "the document has no periods with a share", "give what 'hone balance --json' printed");
+    if (chart.series.empty()) throw NothingError("plot share", "the document has no periods with a share", "give what 'hone balance --json' printed");
     return chart;
 }
 
@@ -280,7 +280,7 @@ SvgChart share_chart(const CsvTable& table) {
             {static_cast<double>(series.points.size() + 1), table.number(row, share, "share"), fmt::format("{} units", table.rows[row][units])});
     }
     for (auto& [name, series] : runs) chart.series.push_back(std::move(series));
-    if (chart.series.empty()) throw Error(table.where, "it has no rows of periods", remedy);
+    if (chart.series.empty()) throw NothingError(table.where, "it has no rows of periods", remedy);
     return chart;
 }
 
@@ -354,7 +354,7 @@ SvgChart scaling_chart(const CsvTable& table, Scaling scaling) {
     }
     SvgChart chart{.title = scaling == Scaling::strong ? "strong scaling" : "weak scaling", .x_label = table.header[units], .y_label = ""};
     for (auto& [name, points] : runs) add_scaling(chart, name, std::move(points), scaling, false);
-    if (chart.series.empty()) throw Error(table.where, "no run has two rows", remedy);
+    if (chart.series.empty()) throw NothingError(table.where, "no run has two rows", remedy);
     return finished(std::move(chart), scaling);
 }
 

@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <limits>
 #include <set>
 
@@ -56,6 +55,37 @@ SessionText first_line(const JsonPlace& place) {
     return session;
 }
 
+std::optional<Outcome> timed(const JsonPlace& place, const char* member) {
+    const auto seconds = place.find(member);
+    if (!seconds) return std::nullopt;
+    Outcome outcome;
+    outcome.step.median = seconds->number(0, most_seconds);
+    return outcome;
+}
+
+TuningProgress progress_in(const JsonPlace& place) {
+    TuningProgress progress;
+    progress.elapsed = place["elapsed"].number(0, most_seconds);
+    progress.members = place["members"].integer(0, std::numeric_limits<std::int64_t>::max());
+    progress.evaluations = static_cast<int>(place["evaluations"].integer(0, std::numeric_limits<int>::max()));
+    for (const JsonNode& count : place["counts"].members())
+        progress.counts[parse_status(count.name)] = static_cast<int>(place["counts"][count.name].integer(0, std::numeric_limits<int>::max()));
+    progress.finals = place["finals"].integer(0, 1) == 1;
+    if (const auto best = timed(place, "best_seconds")) progress.best = Tuner::Best{{}, *best};
+    progress.safe = timed(place, "safe_seconds");
+    return progress;
+}
+
+std::string text_of(const TuningProgress& progress) {
+    std::string counts;
+    for (const auto& [status, count] : progress.counts) counts += fmt::format("{}\"{}\": {}", counts.empty() ? "" : ", ", to_string(status), count);
+    std::string text = fmt::format(R"({{"elapsed": {}, "members": {}, "evaluations": {}, "counts": {{{}}}, "finals": {})",
+                                   json_number(progress.elapsed), progress.members, progress.evaluations, counts, progress.finals ? 1 : 0);
+    if (progress.best) text += fmt::format(R"(, "best_seconds": {})", json_number(progress.best->outcome.step.median));
+    if (progress.safe && progress.safe->measured()) text += fmt::format(R"(, "safe_seconds": {})", json_number(progress.safe->step.median));
+    return text + "}";
+}
+
 void take_line(SessionText& session, const JsonPlace& place) {
     const std::string& event = place["event"].string(longest);
     if (event == "done") {
@@ -73,6 +103,7 @@ void take_line(SessionText& session, const JsonPlace& place) {
     } else if (event == "end") {
         step.state = state_of(place["state"]);
         step.outcome = place["outcome"].string(longest);
+        if (const auto progress = place.find("progress")) step.progress = progress_in(*progress);
     } else {
         place["event"].fail("is " + json_string(event), "it must be begin, end or done");
     }
@@ -133,8 +164,9 @@ void SessionLog::begin(std::size_t problem, double seconds, bool resumed) {
                        json_number(seconds), resumed ? 1 : 0));
 }
 
-void SessionLog::end(std::size_t problem, SessionStep::State state, const std::string& outcome) {
-    append(fmt::format(R"({{"event": "end", "problem": {}, "state": "{}", "outcome": {}}})", problem, name_of(state), json_string(outcome)));
+void SessionLog::end(std::size_t problem, SessionStep::State state, const std::string& outcome, const TuningProgress& progress) {
+    append(fmt::format(R"({{"event": "end", "problem": {}, "state": "{}", "outcome": {}, "progress": {}}})", problem, name_of(state),
+                       json_string(outcome), text_of(progress)));
 }
 
 void SessionLog::done(bool interrupted) {
@@ -150,9 +182,11 @@ std::vector<fs::path> session_files(const fs::path& folder) {
 }
 
 bool has_begun(const fs::path& file) {
-    std::ifstream log(file);
-    std::string line;
-    return std::getline(log, line) && !log.eof();
+    try {
+        return read_file(file, largest).find('\n') != std::string::npos;
+    } catch (const Error&) {
+        return false;  // a pipe, say, or one that only others may read
+    }
 }
 
 SessionText read_session(const fs::path& file) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "generator/problem.hpp"
+#include "tuner/tuning_run.hpp"
 #include "tuning_db/descriptor.hpp"
 #include "tuning_db/device.hpp"
 
@@ -31,6 +33,9 @@ struct SessionStep {
     double seconds = 0;  ///< its share of the budget; 0: no bound
     bool resumed = false;
     std::string outcome;  ///< in a line, when it is over
+    /// How far it came, when it is over: what a later run adds to the journal is not its own. Of
+    /// the best and the safe configuration only the time is told. Absent in logs of older versions.
+    std::optional<TuningProgress> progress;
 };
 std::string name_of(SessionStep::State state);
 
@@ -53,7 +58,7 @@ class SessionLog {
     SessionLog(const std::filesystem::path& folder, const SessionPlan& plan);
 
     void begin(std::size_t problem, double seconds, bool resumed);
-    void end(std::size_t problem, SessionStep::State state, const std::string& outcome);
+    void end(std::size_t problem, SessionStep::State state, const std::string& outcome, const TuningProgress& progress = {});
     void done(bool interrupted);
 
     const std::filesystem::path& file() const { return file_; }

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "generator/error.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
@@ -27,6 +28,21 @@ double last_written(const fs::path& file) {
     return std::chrono::duration<double>(std::chrono::file_clock::to_sys(fs::last_write_time(file)).time_since_epoch()).count();
 }
 
+// Whether a later session began the same problem, whose journal tells of it then.
+bool taken_over(const SessionText& session, std::size_t place, const fs::path& folder) {
+    const auto begins = [&](const SessionText& later) {
+        for (std::size_t i = 0; i < later.steps.size(); ++i)
+            if (later.plan.problems[i] == session.plan.problems[place] && later.steps[i].began > session.steps[place].began) return true;
+        return false;
+    };
+    for (const fs::path& file : session_files(folder)) try {
+            const SessionText later = read_session(file);
+            if (later.plan.device == session.plan.device && begins(later)) return true;
+        } catch (const Error&) {  // nobody's
+        }
+    return false;
+}
+
 ProgressState progress_at(const SessionText& session, std::size_t place, const fs::path& folder, const Families& families, bool going) {
     const SessionStep& step = session.steps[place];
     ProgressState state;
@@ -40,6 +56,11 @@ ProgressState progress_at(const SessionText& session, std::size_t place, const f
         state.problem = short_key(problem, families);
         state.counts = families.of(problem).counts(problem);
         if (step.state == State::waiting || step.state == State::passed_over) return state;
+        if (step.progress) {
+            state.run = *step.progress;
+            return state;
+        }
+        if (!going && step.state == State::running && taken_over(session, place, folder)) return state;
         const fs::path file = journal_path(folder, problem, session.plan.device);
         // Until the run has put the journal of an earlier one aside, it is not its own.
         if (!step.resumed && last_written(file) + 1 < step.began) return state;

@@ -8,9 +8,11 @@
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
+#include "tools/remembered_ceilings.hpp"
 #include "tools/target.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/prior.hpp"
+#include "tuner/system_load.hpp"
 #include "tuner/worker/memory_need.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/places.hpp"
@@ -31,6 +33,11 @@ constexpr double grace_share = 0.1;
 
 std::string rate(double per_second, const char* unit) {
     return per_second > 0 ? significant(per_second * 1e-9) + unit : "not measured";
+}
+
+std::string in_words(const Ceilings& ceilings) {
+    return fmt::format("copy {}, f32 {}, f64 {}", rate(ceilings.copy_bytes_per_second, " GB/s"), rate(ceilings.fma_f32, " GFLOP/s"),
+                       rate(ceilings.fma_f64, " GFLOP/s"));
 }
 
 std::string outcome_line(const TuningResult& result) {
@@ -108,24 +115,42 @@ bool TuningSession::stop_requested(const std::string& awaited) {
 
 /// Whether the worker can have the buffers of the ceilings beside the problem's data.
 bool TuningSession::room_for_ceilings(const Problem& problem) const {
-    const MemoryBytes needed = bench_memory(families_.of(problem).arrays(problem), problem.precision(), settings_.device.limits.target);
-    return settings_.device.limits.target == Target::cpu && needed.host + most_ceiling_bytes < memory_for(settings_.device).host;
+    const Target target = settings_.device.limits.target;
+    const MemoryBytes needed = bench_memory(families_.of(problem).arrays(problem), problem.precision(), target);
+    const MemoryBytes there = memory_for(settings_.device);
+    return target == Target::cpu ? needed.host + most_ceiling_bytes < there.host : needed.device + most_gpu_ceiling_bytes < there.device;
+}
+
+bool TuningSession::recall_ceilings() {
+    if (settings_.measure_ceilings) return false;
+    const auto remembered = remembered_ceilings(cache_, settings_.device.fingerprint);
+    if (!remembered) return false;
+    ceilings_ = remembered->ceilings;
+    console_.message("ceilings, remembered from {}: {}; --measure-ceilings measures them anew\n", remembered->date.substr(0, 10),
+                     in_words(ceilings_));
+    return true;
 }
 
 void TuningSession::measure_ceilings() {
     measured_ceilings_ = true;
-    // They come out of the budget; a compiler that hangs must leave some of it.
-    constexpr double most_of_budget = 0.75;
+    // They come out of the budget, which is for candidates.
+    constexpr double most_of_budget = 0.1;
     const double deadline = settings_.seconds > 0 ? now() + most_of_budget * settings_.seconds : 0;
+    const LoadReading before = SystemLoad().read();
     try {
         const auto found = evaluator_->ceilings([&] { return stop_requested("the ceilings") || (deadline > 0 && now() >= deadline); });
+        printer_.clear();
         if (!found) {
-            console_.message("ceilings were not measured in time, so no percentages will be given\n");
+            console_.message("ceilings were not measured within a tenth of the budget, so no percentages will be given\n");
             return;
         }
         ceilings_ = *found;
-        console_.message("ceilings, measured now: copy {}, f32 {}, f64 {}\n", rate(ceilings_.copy_bytes_per_second, " GB/s"),
-                         rate(ceilings_.fma_f32, " GFLOP/s"), rate(ceilings_.fma_f64, " GFLOP/s"));
+        console_.message("ceilings, measured now: {}\n", in_words(ceilings_));
+        const std::string busy = SystemLoad::busy_beside(settings_.device, before, SystemLoad().read());
+        if (busy.empty())
+            remember_ceilings(cache_, settings_.device.fingerprint, ceilings_);
+        else
+            console_.message("the machine was busy meanwhile, so the next run measures them again: {}\n", busy);
     } catch (const Error& error) {
         console_.message("ceilings could not be measured, so no percentages will be given: {}\n", error.what());
     }
@@ -202,8 +227,9 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
         reported = now();
         printer_.evaluated(state);
     };
-    // They come after the first candidate, where they can: how fast it is does not wait for what
-    // the device can do.
+    // They come after the first candidates, where they can: how fast these are does not wait for
+    // what the device can do.
+    measured_ceilings_ = measured_ceilings_ || recall_ceilings();
     if (!measured_ceilings_ && room_for_ceilings(problem))
         hooks.ceilings = [this] {
             measure_ceilings();
@@ -265,7 +291,7 @@ void TuningSession::over(std::size_t place, const TunedProblem& tuned) {
     watched.state = result ? SessionStep::State::done : SessionStep::State::passed_over;
     watched.outcome = tuned.already_tuned ? "tuned already" : outcome_line(tuned.result);
     watched.progress.run = tuned.result.progress;
-    log_.end(place, watched.state, watched.outcome);
+    log_.end(place, watched.state, watched.outcome, tuned.result.progress);
 }
 
 TunedProblem TuningSession::tuned_at(std::size_t place) {

@@ -37,7 +37,8 @@ struct TuneSettings : TuningRequest {
     bool energy = false;  ///< meter the energy of finalists whatever the objective
     bool prior = true;    ///< begin with what the database knows of neighbouring problems and devices
     bool resume = false;
-    bool watch = false;  ///< a terminal shows the whole session
+    bool measure_ceilings = false;  ///< although they are remembered
+    bool watch = false;             ///< a terminal shows the whole session
 };
 
 /// One run of `hone tune`: several problems in turn on one device, each result stored as soon as it
@@ -60,6 +61,8 @@ class TuningSession {
   private:
     void require_meter(const std::string& option) const;
     bool room_for_ceilings(const Problem& problem) const;
+    /// Takes what an earlier run measured, if there is such.
+    bool recall_ceilings();
     void measure_ceilings();
     std::optional<TunedProblem> already_tuned(const Problem& problem) const;
     /// A problem that needs no tuning, or has no result because the database could not be asked.
@@ -84,7 +87,7 @@ class TuningSession {
     WatchedSession watched_;
     ProgressPrinter printer_;
     Ceilings ceilings_;
-    bool measured_ceilings_ = false;  ///< or tried
+    bool measured_ceilings_ = false;  ///< or remembered, or tried
     double began_ = 0;                ///< budget
     bool told_ = false;               ///< that it stops
     bool interrupted_ = false;

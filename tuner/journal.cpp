@@ -314,7 +314,7 @@ std::filesystem::path journal_path(const std::filesystem::path& folder, const Pr
     return folder / "journals" / fmt::format("{}-{}.jsonl", device_key(device), sha256(problem.key()).substr(0, 16));
 }
 
-std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>& members) {
+std::string space_hash(const SearchSpace& space, const Members& members) {
     std::string text = space.safe().key() + "\n";
     for (const FormSpace& form : space.forms())
         for (const auto& tunable : form.tunables) {
@@ -322,7 +322,7 @@ std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>
             for (const auto& value : tunable.values) text += " " + to_string(value);
             text += "\n";
         }
-    for (const std::int64_t member : members) text += std::to_string(member) + " ";
+    members.describe(text);
     return sha256(text);
 }
 

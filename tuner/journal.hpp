@@ -40,7 +40,7 @@ class OtherRunError : public Error {
 
 /// SHA-256 of tunables, values, safe configuration and `members` (what the constraints leave), as
 /// 64 hexadecimal digits.
-std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>& members);
+std::string space_hash(const SearchSpace& space, const Members& members);
 
 /// A further line of a journal.
 struct JournalEntry {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "generator/error.hpp"
 #include "generator/random_words.hpp"
+#include "tuner/random.hpp"
 
 namespace hone::inline v0_1 {
 
@@ -40,18 +42,38 @@ std::function<bool(const Config&)> parse_restriction(const SearchSpace& space, c
     };
 }
 
-std::vector<std::int64_t> drawn_members(const SearchSpace& space, const std::function<bool(const Config&)>& only, std::int64_t count,
-                                        std::uint64_t seed) {
+Members restricted_members(const SearchSpace& space, const Members& members, const std::string& text) {
+    const auto only = parse_restriction(space, text);
+    if (!only) return members;
+    if (!members.forms().empty())
+        return space.allowed(members, [&](std::size_t tunable, std::size_t value) {
+            const Tunable& one = space.tunables()[tunable];
+            return only(Config({{one.name, one.values[value]}}));
+        });
+    std::vector<std::int64_t> left;
+    for (const std::int64_t index : members)
+        if (only(space.at(index))) left.push_back(index);
+    return left;
+}
+
+std::vector<std::int64_t> drawn_members(const SearchSpace& space, const Members& members, std::int64_t count, std::uint64_t seed) {
+    constexpr std::size_t most_lots = std::size_t{1} << 20;
+    const auto wanted = static_cast<std::size_t>(count);
+    if (members.size() > most_lots) {
+        Random random(seed);
+        std::set<std::int64_t> drawn;
+        while (drawn.size() < std::min(wanted, members.size())) drawn.insert(members[random.index(members.size())]);
+        return {drawn.begin(), drawn.end()};
+    }
     std::vector<std::pair<std::uint64_t, std::int64_t>> lots;
-    for (const std::int64_t index : space.members()) {
+    for (const std::int64_t index : members) {
         const Config config = space.at(index);
-        if (only && !only(config)) continue;
         std::uint64_t lot = mixed(seed);
         for (const char letter : config.key()) lot = mixed(lot + static_cast<unsigned char>(letter));
         lots.emplace_back(lot, index);
     }
     std::sort(lots.begin(), lots.end());
-    lots.resize(std::min(lots.size(), static_cast<std::size_t>(count)));
+    lots.resize(std::min(lots.size(), wanted));
     std::vector<std::int64_t> drawn(lots.size());
     std::transform(lots.begin(), lots.end(), drawn.begin(), [](const auto& lot) { return lot.second; });
     std::sort(drawn.begin(), drawn.end());

@@ -15,10 +15,12 @@ namespace hone::inline v0_1 {
 /// and gives an empty function. Throws Error, naming the nearest, for an unknown tunable or value.
 std::function<bool(const Config&)> parse_restriction(const SearchSpace& space, const std::string& text);
 
-/// Indices, ascending, of `count` members drawn at random from those that `only` leaves (empty:
-/// all); of all of these where there are no more. A member's lot follows from its key and the seed
-/// alone: in the space of a device that allows a little more or less, nearly the same are drawn.
-std::vector<std::int64_t> drawn_members(const SearchSpace& space, const std::function<bool(const Config&)>& only, std::int64_t count,
-                                        std::uint64_t seed);
+/// Those of a space's members that `text` leaves.
+Members restricted_members(const SearchSpace& space, const Members& members, const std::string& text);
+
+/// Indices, ascending, of `count` of a space's members, drawn at random; of all where there are no
+/// more. A member's lot follows from its key and the seed alone: in the space of a device that
+/// allows a little more or less, nearly the same are drawn. Of over a million members others are.
+std::vector<std::int64_t> drawn_members(const SearchSpace& space, const Members& members, std::int64_t count, std::uint64_t seed);
 
 }  // namespace hone::inline v0_1

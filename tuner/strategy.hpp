@@ -45,7 +45,7 @@ struct StrategyEntry {
     std::string name;
     std::string summary;
     /// `members` are all members of `space`, ascending.
-    std::unique_ptr<Strategy> (*make)(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+    std::unique_ptr<Strategy> (*make)(const SearchSpace& space, Members members, std::uint64_t seed);
     bool has_outlook = false;  ///< Strategy::outlook answers, once there is a model
 };
 

@@ -85,7 +85,7 @@ struct Tuner::State {
     const SearchSpace* space = nullptr;
     TunerSettings settings;
     TunerScope scope;
-    std::vector<std::int64_t> members;
+    Members members;
     std::string strategy_name;
     std::unique_ptr<Strategy> strategy;
     std::deque<Candidate> chosen;            ///< not yet handed out
@@ -117,7 +117,7 @@ struct Tuner::State {
         const auto is_new = [&](std::int64_t index) { return asked.insert(index).second; };
         while (!asked.empty() && promised < scope.promising.size()) {
             const std::int64_t index = scope.promising[promised++];
-            if (std::binary_search(members.begin(), members.end(), index) && is_new(index)) return index;
+            if (members.contains(index) && is_new(index)) return index;
         }
         for (std::size_t repeats = 0; const auto index = strategy->ask(); ++repeats) {
             if (is_new(*index)) return index;
@@ -287,11 +287,7 @@ Tuner::Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint6
     state_->settings = settings;
     state_->settings.most_final_rounds = std::max(settings.final_rounds, settings.most_final_rounds);
     state_->scope = std::move(scope);
-    state_->members = space.members();
-    if (const auto& only = state_->scope.only) {
-        const std::int64_t safe = space.index_of(space.safe());
-        std::erase_if(state_->members, [&](std::int64_t index) { return index != safe && !only(space.at(index)); });
-    }
+    state_->members = state_->scope.only ? state_->scope.only->with(space.index_of(space.safe())) : space.members();
     state_->strategy_name = strategy.name;
     state_->strategy = strategy.make(space, state_->members, seed);
     state_->choose();

@@ -40,9 +40,9 @@ struct TunerSettings {
 /// The goal of a tuner, and its part of the space.
 struct TunerScope {
     Objective objective;
-    std::function<bool(const Config&)> only;  ///< members that it may choose, the safe configuration apart; empty: all
-    std::vector<std::int64_t> promising;      ///< members to be evaluated right after the safe configuration
-    int first_ahead = 12;                     ///< candidates, while there is no report: about as many as the plan of a strategy's start
+    std::optional<Members> only;          ///< members that it may choose, the safe configuration apart; nothing: all
+    std::vector<std::int64_t> promising;  ///< members to be evaluated right after the safe configuration
+    int first_ahead = 12;                 ///< candidates, while there is no report: about as many as the plan of a strategy's start
 };
 
 /// When to end a search: once its strategy gives less than a chance of 5 % to a further gain of

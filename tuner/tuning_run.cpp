@@ -60,17 +60,18 @@ class Run {
           options_(options),
           hooks_(hooks),
           made_(now()),
-          space_(listed_space(family.space(problem, device.limits))),
+          space_(listed_space(family.space(problem, device.limits), [this] { return interrupted() || too_late(); })),
           file_(journal_path(options.folder, problem, device.fingerprint)),
           description_(describe()),
           objective_(parse_objective(description_.objective)),
+          only_(requested()),
           tuner_(space_, find_strategy(description_.strategy), *description_.seed, description_.settings, scope()),
           journal_(options.resume ? Journal::resume(file_, description_) : Journal::start(file_, description_)),
           ceilings_(options.ceilings),
           rule_(options.until, description_.settings.window),
-          start_(now()) {
+          start_(made_) {
         progress_.members = tuner_.members();
-        profile_.setup = start_ - made_;
+        profile_.setup = now() - made_;
     }
 
     TuningResult operator()() {
@@ -113,19 +114,23 @@ class Run {
         run.objective = parse_objective(run.objective).name;
         run.problem = problem_.key();
         run.device = device_.fingerprint;
-        const std::vector<std::int64_t> members = space_.members();
+        const Members members = space_.members();
         run.space = space_hash(space_, members);
         run.members = std::ssize(members);
         run.version = HONE_VERSION;
         return run;
     }
 
+    /// The members that the request leaves, where it leaves some out.
+    std::optional<Members> requested() const {
+        std::optional<Members> only;
+        if (!description_.only.empty()) only = restricted_members(space_, space_.members(), description_.only);
+        if (description_.among > 0) only = drawn_members(space_, only ? *only : space_.members(), description_.among, *description_.seed);
+        return only;
+    }
+
     TunerScope scope() const {
-        TunerScope scope{objective_, parse_restriction(space_, description_.only), {}};
-        if (description_.among > 0) {
-            const std::vector<std::int64_t> drawn = drawn_members(space_, scope.only, description_.among, *description_.seed);
-            scope.only = [this, drawn](const Config& config) { return std::binary_search(drawn.begin(), drawn.end(), space_.index_of(config)); };
-        }
+        TunerScope scope{objective_, only_, {}};
         for (const std::string& key : description_.prior) scope.promising.push_back(space_.index_of(space_.parse(key)));
         return scope;
     }
@@ -211,14 +216,32 @@ class Run {
         }
     }
 
-    /// Tells the tuner what the journal knows: it goes the way that it went before. Finals of the
-    /// safe configuration alone are passed over: the search may go on.
+    /// Where a search last was, in the journal; its size, where it never was.
+    std::size_t last_of_search() const {
+        const auto& entries = journal_.entries();
+        std::size_t last = entries.size();
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            if (entries[i].kind == JournalEntry::Kind::evaluation && !entries[i].finalist) last = i;
+        return last;
+    }
+
+    /// Whether the search ended at this line of the journal, and has no more to spend now. Where it
+    /// went on later, or compared nothing, or has a longer budget now than it had then, finals are
+    /// passed over.
+    bool ends_at(std::size_t line) {
+        if (!tuner_.compared() || (last_of_search() < journal_.entries().size() && line < last_of_search())) return false;
+        before_ = journal_.entries().back().elapsed;
+        return spent();
+    }
+
+    /// Tells the tuner what the journal knows: it goes the way that it went before.
     void replay() {
-        for (const JournalEntry& entry : journal_.entries()) {
+        for (std::size_t line = 0; line < journal_.entries().size(); ++line) {
+            const JournalEntry& entry = journal_.entries()[line];
             before_ = entry.elapsed;
             if (entry.kind == JournalEntry::Kind::done) continue;
             if (entry.kind == JournalEntry::Kind::finish) {
-                if (tuner_.compared()) finish();
+                if (ends_at(line)) finish();
                 continue;
             }
             if (entry.finalist && !tuner_.finals()) continue;
@@ -233,7 +256,6 @@ class Run {
             if (!entry.finalist && !entry.again) ++progress_.replayed;
         }
         was_done_ = tuner_.done() && journal_.complete();
-        start_ = now();
     }
 
     /// Measurements in the finals, where the safe configuration takes part.
@@ -260,6 +282,9 @@ class Run {
         if (rule_.met()) return true;
         return options_.seconds > 0 && elapsed() + reserve() >= options_.seconds;
     }
+
+    /// The space is enumerated within the budget and its grace, too.
+    bool too_late() const { return options_.seconds > 0 && now() - made_ >= options_.seconds + options_.grace; }
 
     /// Nothing goes on for longer, not even what must be: a compiler may hang at the first
     /// candidate, a device in the finals. Counted from this process's start, so that a resumed run
@@ -294,13 +319,12 @@ class Run {
         constexpr std::uint64_t looked_at = 128;
         constexpr std::size_t most_texts = 64;
         if (device_.limits.target != Target::cpu) return;
-        const std::vector<std::int64_t> all = space_.members();
-        const auto only = scope().only;
+        const Members members_left = only_.value_or(space_.members());
+        if (members_left.empty()) return;
         std::set<std::string> texts;
         std::vector<Config> members;
         for (std::uint64_t number = 0; number < looked_at; ++number) {
-            Config config = space_.at(all[mixed(*description_.seed + number) % all.size()]);
-            if (only && !only(config)) continue;
+            Config config = space_.at(members_left[mixed(*description_.seed + number) % members_left.size()]);
             const KernelSource source = family_.kernel(problem_, config, device_.limits);
             if (texts.insert(kernel_hash(source.text)).second) members.push_back(std::move(config));
             if (texts.size() > most_texts) return;
@@ -330,7 +354,9 @@ class Run {
         profile_.verify += outcome.verify_seconds;
         profile_.measure += outcome.measure_seconds;
         if (profile_.first_candidate == 0 && outcome.measured()) profile_.first_candidate = now() - made_;
-        if (asked_ceilings_ || !hooks_.ceilings) return;
+        constexpr int first_candidates = 3;
+        const bool early = tuner_.evaluations() < std::min<std::int64_t>(first_candidates, tuner_.members()) && !tuner_.finals();
+        if (asked_ceilings_ || !hooks_.ceilings || early) return;
         asked_ceilings_ = true;
         const double begin = now();
         ceilings_ = hooks_.ceilings();
@@ -471,6 +497,7 @@ class Run {
     std::filesystem::path file_;
     RunDescription description_;
     Objective objective_;
+    std::optional<Members> only_;  ///< that may be chosen; nothing: all
     Tuner tuner_;
     Journal journal_;
     TuningProgress progress_;
@@ -494,7 +521,14 @@ class Run {
 
 TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
                   const TuningHooks& hooks) {
-    return Run(family, problem, device, evaluator, options, hooks)();
+    try {
+        return Run(family, problem, device, evaluator, options, hooks)();
+    } catch (const ListingStopped& stopped) {
+        TuningResult result;
+        result.interrupted = hooks.interrupted && hooks.interrupted();
+        result.why_none = stopped.what();
+        return result;
+    }
 }
 
 std::string keep_result(const TuningResult& result, const Families& families, const std::filesystem::path& folder) {

@@ -104,7 +104,7 @@ struct TuningHooks {
     std::function<LoadReading()> load;  ///< of the machine; default: the system's
     std::function<bool()> interrupted;  ///< asked often, also while a candidate is compiled or measured
     std::function<void(const TuningProgress&, const Candidate&, const Outcome&)> progress;  ///< after every evaluation
-    std::function<Ceilings()> ceilings;  ///< asked once, when the first candidate is known: it need not wait for them
+    std::function<Ceilings()> ceilings;  ///< asked once, when the first candidates are known: they need not wait for it
 };
 
 /// Tunes one problem on one device.

@@ -343,7 +343,7 @@ class Reader {
                                "name a configuration that keeps all constraints for every problem and device");
         }
         const auto places = first_allowed(choices, conditions);
-        if (!places) place.fail("has constraints that none of the first 1000000 configurations keeps", "correct them, or add \"safe\"");
+        if (!places) place.fail("has constraints that no configuration keeps", "correct them");
         std::vector<Assignment> safe;
         for (std::size_t i = 0; i < choices.size(); ++i) safe.push_back({choices[i].name, side.tunables[i].values[(*places)[i]]});
         return safe;

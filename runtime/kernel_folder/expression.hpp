@@ -56,6 +56,8 @@ class Expression {
     const std::string& text() const { return text_; }
     const std::string& where() const { return where_; }
     std::vector<std::string> names() const { return expression_ ? expression_->names() : std::vector<std::string>{}; }
+    /// Of one that is given.
+    const PythonExpression& python() const { return *expression_; }
 
     /// Its value. Each throws Error, with the place, for a value of another kind or outside of
     /// [low, high].

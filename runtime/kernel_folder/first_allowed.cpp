@@ -1,8 +1,10 @@
 #include "runtime/kernel_folder/first_allowed.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <memory>
 
+#include "generator/census.hpp"
+#include "generator/early_expression.hpp"
 #include "generator/error.hpp"
 
 namespace hone::inline v0_1::kernel_folder {
@@ -17,15 +19,17 @@ bool allowed(const std::vector<Choice>& choices, const std::vector<std::size_t>&
 }
 
 std::optional<std::vector<std::size_t>> first_allowed(const std::vector<Choice>& choices, const std::vector<PythonExpression>& conditions) {
-    constexpr std::int64_t most_tried = 1'000'000;
-    std::vector<std::size_t> places(choices.size(), 0);
-    for (std::int64_t tried = 0; tried < most_tried; ++tried) {
-        if (allowed(choices, places, conditions)) return places;
-        std::size_t i = choices.size();
-        while (i > 0 && ++places[i - 1] == choices[i - 1].values.size()) places[--i] = 0;
-        if (i == 0) break;
-    }
-    return std::nullopt;
+    std::vector<std::size_t> sizes;
+    for (const Choice& choice : choices) sizes.push_back(choice.values.size());
+    const auto tunables = std::make_shared<const std::vector<Choice>>(choices);
+    std::vector<std::unique_ptr<EarlyRule>> rules;
+    for (const PythonExpression& condition : conditions)
+        rules.push_back(std::make_unique<EarlyExpression>(condition, tunables, [](const std::string& name) -> PythonValue {
+            throw Error("conditions", "one asks for " + name, "name one of the tunables");
+        }));
+    const auto first = first_member(sizes, rules);
+    if (!first) return std::nullopt;
+    return std::vector<std::size_t>(first->begin(), first->end());
 }
 
 }  // namespace hone::inline v0_1::kernel_folder

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "generator/early_expression.hpp"
 #include "generator/error.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/render.hpp"
@@ -293,17 +294,18 @@ Launch launch_of(const PlannedLaunch& planned, const Values& values) {
     return launch;
 }
 
+constexpr std::int64_t most_blocks_yz = 65535, most_block_z = 64;  // along y and z; of every architecture
+
 // What a device refuses of a launch, whatever the kernel does.
 std::optional<std::string> refused(const Launch& launch, const Limits& limits) {
     const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-    constexpr std::int64_t most_blocks = 65535, most_block_z = 64;  // along y and z; of every architecture
     if (launch.block[0] > limits.max_threads_per_block || launch.block[1] > limits.max_threads_per_block || threads > limits.max_threads_per_block)
         return fmt::format("{} threads in a block of {}, the device has {}", threads, launch.entry, limits.max_threads_per_block);
     if (launch.block[2] > most_block_z) return fmt::format("{} threads along z in a block of {}, devices have 64", launch.block[2], launch.entry);
     if (launch.shared_bytes > limits.shared_bytes_per_block)
         return fmt::format("{} bytes of shared memory in {}, the device has {}", launch.shared_bytes, launch.entry, limits.shared_bytes_per_block);
     for (const std::size_t axis : {1U, 2U})
-        if (launch.grid.at(axis) > most_blocks)
+        if (launch.grid.at(axis) > most_blocks_yz)
             return fmt::format("{} blocks along {} in {}, devices have 65535", launch.grid.at(axis), "xyz"[axis], launch.entry);
     return std::nullopt;
 }
@@ -361,14 +363,75 @@ std::int64_t range_length(const Description& description, const Problem& problem
 
 namespace {
 
-// The tunables that a rule and its reason ask for.
-std::vector<std::string> tunables_in(const Rule& rule, const std::vector<Tunable>& tunables) {
-    std::vector<std::string> names = rule.holds.names();
-    for (const std::string& name : rule.why.names()) names.push_back(name);
+// Those of some names that are tunables.
+std::vector<std::string> tunables_in(std::vector<std::string> names, const std::vector<Tunable>& tunables) {
     std::erase_if(names, [&](const std::string& name) {
         return std::none_of(tunables.begin(), tunables.end(), [&](const Tunable& tunable) { return tunable.name == name; });
     });
     return names;
+}
+
+// What a rule and its reason ask for.
+std::vector<std::string> names_in(const Rule& rule) {
+    std::vector<std::string> names = rule.holds.names();
+    for (const std::string& name : rule.why.names()) names.push_back(name);
+    return names;
+}
+
+// What `refused` asks of launches, as one expression; empty where that is nothing.
+std::string launchable(const std::vector<PlannedLaunch>& launches, const Limits& limits) {
+    std::vector<std::string> conditions;
+    const auto bounded = [&](std::int64_t least, const std::string& text, std::int64_t most) {
+        conditions.push_back(fmt::format("{} <= {} <= {}", least, text, most));
+    };
+    constexpr std::array<std::int64_t, 3> most_blocks{largest_int, most_blocks_yz, most_blocks_yz};
+    for (const PlannedLaunch& launch : launches) {
+        std::string threads = "1";
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const Expression &block = launch.block.at(axis), &grid = launch.grid.at(axis);
+            if (block.given()) bounded(1, "(" + block.text() + ")", axis == 2 ? most_block_z : limits.max_threads_per_block);
+            if (block.given()) threads += " * (" + block.text() + ")";
+            if (grid.given()) bounded(1, "(" + grid.text() + ")", most_blocks.at(axis));
+        }
+        bounded(1, threads, limits.max_threads_per_block);
+        if (launch.shared_bytes.given()) bounded(0, "(" + launch.shared_bytes.text() + ")", limits.shared_bytes_per_block);
+    }
+    return fmt::format("{}", fmt::join(conditions, " and "));
+}
+
+// What an expression about a device says while only some tunables have values.
+MakeEarlyRule early_rule(const PythonExpression& expression, const Problem& problem, const Limits& limits,
+                         const std::shared_ptr<const std::vector<Tunable>>& tunables) {
+    auto names = std::make_shared<std::vector<EarlyName>>();
+    for (const Tunable& tunable : *tunables) {
+        EarlyName& name = names->emplace_back(EarlyName{tunable.name, {}});
+        for (const Value& value : tunable.values) name.values.push_back(python_value(value));
+    }
+    return [expression, problem, limits, tunables, names] {
+        const Config none;
+        const Values values(problem, none, *tunables, limits);
+        return std::make_unique<EarlyExpression>(expression, names, [&](const std::string& name) { return values(name); });
+    };
+}
+
+// Of a device and all launches.
+Constraint launch_constraint(const Side& side, const Problem& problem, const Limits& limits,
+                             const std::shared_ptr<const std::vector<Tunable>>& tunables) {
+    const PythonExpression early(launchable(side.launches, limits), "launches");
+    std::vector<std::string> names = early.names();
+    for (const PlannedLaunch& launch : side.launches) {
+        for (const std::string& name : launch.range_per_block.names()) names.push_back(name);
+        for (const Expression& constant : launch.constants)
+            for (const std::string& name : constant.names()) names.push_back(name);
+    }
+    return {"launch",
+            [launches = side.launches, problem, limits, tunables](const Config& config) -> std::optional<std::string> {
+                const Values values(problem, config, *tunables, limits);
+                for (const PlannedLaunch& launch : launches)
+                    if (auto reason = refused(launch_of(launch, values), limits)) return reason;
+                return std::nullopt;
+            },
+            tunables_in(std::move(names), *tunables), early_rule(early, problem, limits, tunables)};
 }
 
 }  // namespace
@@ -390,15 +453,9 @@ SearchSpace search_space(const Description& description, const std::string& fami
                                    if (rule.holds.truth(values)) return std::nullopt;
                                    return rule.why.told(values);
                                },
-                               tunables_in(rule, tunables)});
+                               tunables_in(names_in(rule), tunables), early_rule(rule.holds.python(), problem, limits, shared)});
     if (side.has_team) constraints.push_back(team_constraint());
-    if (limits.target == Target::cuda)
-        constraints.push_back({"launch", [launches = side.launches, problem, limits, shared](const Config& config) -> std::optional<std::string> {
-                                   const Values values(problem, config, *shared, limits);
-                                   for (const PlannedLaunch& launch : launches)
-                                       if (auto reason = refused(launch_of(launch, values), limits)) return reason;
-                                   return std::nullopt;
-                               }});
+    if (limits.target == Target::cuda) constraints.push_back(launch_constraint(side, problem, limits, shared));
     try {
         return {std::move(tunables), std::move(constraints), std::move(safe)};
     } catch (const Error& error) {

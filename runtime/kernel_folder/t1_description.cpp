@@ -79,7 +79,7 @@ std::vector<std::size_t> safe_places(const std::vector<T1Tunable>& tunables, con
     }
     if (allowed(choices, presets, conditions)) return presets;
     if (auto places = first_allowed(choices, conditions)) return *std::move(places);
-    place.fail("has conditions that none of the first configurations meets", "correct them, or give tunables a Default that meets them");
+    place.fail("has conditions that no configuration meets", "correct them");
 }
 
 // The text of an expression with what T1 writes otherwise: ProblemSize[0] is the parameter

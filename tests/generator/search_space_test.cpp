@@ -39,7 +39,7 @@ TEST(SearchSpace, IndexAndConfigurationAreInverse) {
 
 TEST(SearchSpace, MembersAreExactlyWhatTheConstraintsAllow) {
     const SearchSpace space = sample_space();
-    const std::vector<std::int64_t> members = space.members();
+    const Members members = space.members();
     EXPECT_EQ(members.size(), 22U);
     EXPECT_TRUE(std::is_sorted(members.begin(), members.end()));
     for (std::int64_t index = 0; index < space.product(); ++index) {

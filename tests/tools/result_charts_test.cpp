@@ -106,6 +106,18 @@ TEST(ResultCharts, CommandDrawsSearchesAndShippedResults) {
     EXPECT_EQ(ask({"plot", "roofline", "--as", "nvidia_h200", "--output", picture}).code, Exit::ok);
     EXPECT_THAT(read_file(picture, 1 << 24), testing::EndsWith("</svg>\n"));
     EXPECT_EQ(ask({"plot", "rate", "dg_volume", "--as", "nvidia_h200"}).code, Exit::ok);
+    // A search that was ended before its first candidate has nothing to draw: that is no mistake.
+    const std::string text = read_file(journal, 1 << 24);
+    replace_file(journal, text.substr(0, text.find('\n') + 1));
+    for (const std::vector<std::string>& kind :
+         std::vector<std::vector<std::string>>{{"convergence"}, {"failures"}, {"energy"}, {"tunable", "--over", "block_y"}}) {
+        std::vector<std::string> line{"plot"};
+        line.insert(line.end(), kind.begin(), kind.end());
+        line.insert(line.end(), {"--journal", journal});
+        const test::Answer nothing = ask(line);
+        EXPECT_EQ(nothing.code, Exit::nothing) << kind.front() << ": " << nothing.error;
+        EXPECT_EQ(nothing.out, "");
+    }
 }
 
 // A full disk leaves an empty journal; the other searches are no worse for it.

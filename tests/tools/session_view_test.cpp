@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "generator/families/built_in_families.hpp"
 #include "tests/tools/ask.hpp"
@@ -39,7 +40,7 @@ class SessionView : public testing::Test {
         log.begin(0, 200, false);
         log.end(0, SessionStep::State::done, "1.00 ms a step");
         log.begin(1, 300, false);
-        RunDescription run;
+        RunDescription& run = run_;
         run.problem = plan_.problems[1];
         run.device = h200;
         run.strategy = "random";
@@ -59,6 +60,7 @@ class SessionView : public testing::Test {
     }
 
     test::OwnFolders own_;
+    RunDescription run_;  // of the second problem's journal
     fs::path folder_;
     SessionPlan plan_;
 };
@@ -169,6 +171,54 @@ TEST_F(SessionView, TimeOfARunThatIsOverStandsStill) {
     }
 }
 
+// The journal of a problem is that of its last run.
+TEST_F(SessionView, WhatALaterRunTriesIsNotToldOfTheOneBefore) {
+    for (const bool killed : {false, true}) {
+        fs::path file;
+        {
+            SessionLog log(folder_, plan_);
+            write(log);
+            TuningProgress progress;
+            progress.elapsed = 3;
+            progress.evaluations = 3;
+            progress.members = 90;
+            progress.counts = {{Status::measured, 2}, {Status::wrong, 1}};
+            progress.safe = Outcome{};
+            progress.safe->step.median = 2e-3;
+            progress.best = Tuner::Best{{}, {}};
+            progress.best->outcome.step.median = 1e-3;
+            if (!killed) log.end(1, SessionStep::State::done, "1.00 ms a step", progress);
+            if (!killed) log.done(false);
+            file = folder_ / "sessions" / "20260101T000000-1.jsonl";
+            fs::rename(log.file(), file);
+        }
+        const Json before = json_of(watched_session(file, known_families()));
+        EXPECT_EQ(before["problems"][1]["evaluations"], 3);
+        EXPECT_EQ(before["problems"][1]["counts"]["wrong"], 1);
+        EXPECT_EQ(before["problems"][1]["best_seconds"], 1e-3);
+        EXPECT_EQ(before["problems"][1]["safe_seconds"], 2e-3);
+        SessionLog later(folder_, plan_);
+        later.begin(1, 300, true);
+        Journal journal = Journal::resume(journal_path(folder_, sweep(24), h200), run_);
+        JournalEntry entry;
+        entry.elapsed = 5000;
+        entry.index = 7;
+        entry.config = "block_x=128";
+        entry.outcome.step = {0.5e-3, 0.4e-3, 0.6e-3, 0.4e-3, 9};
+        journal.append(entry);
+        Json after = json_of(watched_session(file, known_families()));
+        if (killed) {
+            EXPECT_EQ(after["problems"][1]["evaluations"], 0) << "nobody knows which were its own";
+            EXPECT_LT(after["elapsed"].get<double>(), 100);
+        } else {
+            EXPECT_EQ(after, before);
+        }
+        EXPECT_EQ(json_of(watched_session(later.file(), known_families()))["problems"][1]["evaluations"], 4);
+        fs::remove(file);
+        fs::remove_all(folder_);
+    }
+}
+
 TEST_F(SessionView, SaysSoWhereNothingRan) {
     const test::Answer answer = ask({"watch", "--db", folder_.string()});
     EXPECT_EQ(answer.code, Exit::nothing);
@@ -188,6 +238,11 @@ TEST_F(SessionView, LogsWithoutALineArePassedOver) {
     write(log);
     EXPECT_THAT(ask({"watch", "--db", folder_.string(), "--once"}).out, HasSubstr("1.00 ms a step"));
     EXPECT_THAT(ask({"watch", empty.string()}).error, HasSubstr("it has no line"));
+    // A pipe that nobody writes to would be waited for.
+    fs::remove(empty);
+    ASSERT_EQ(mkfifo(empty.c_str(), 0600), 0);
+    EXPECT_THAT(ask({"watch", "--db", folder_.string(), "--once"}).out, HasSubstr("1.00 ms a step"));
+    EXPECT_EQ(ask({"watch", empty.string()}).code, Exit::wrong_input);
 }
 
 TEST_F(SessionView, LogThatCannotBeWrittenStopsNobody) {

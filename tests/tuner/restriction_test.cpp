@@ -55,7 +55,7 @@ SearchSpace many(std::int64_t most) {
 
 std::vector<std::string> drawn_keys(const SearchSpace& space, std::int64_t count, std::uint64_t seed) {
     std::vector<std::string> keys;
-    for (const std::int64_t index : drawn_members(space, {}, count, seed)) keys.push_back(space.at(index).key());
+    for (const std::int64_t index : drawn_members(space, space.members(), count, seed)) keys.push_back(space.at(index).key());
     std::sort(keys.begin(), keys.end());
     return keys;
 }
@@ -64,9 +64,10 @@ TEST(DrawnMembers, AreSoManyOfThoseThatAreLeftAndFollowFromTheSeed) {
     const SearchSpace space = many(100);
     EXPECT_EQ(drawn_keys(space, 500, 1), drawn_keys(space, 500, 1));
     EXPECT_NE(drawn_keys(space, 500, 1), drawn_keys(space, 500, 2));
-    EXPECT_EQ(drawn_members(space, {}, 20000, 1), space.members()) << "no more than there are";
-    const auto only = parse_restriction(space, "block_x=3,block_x=4");
-    const std::vector<std::int64_t> drawn = drawn_members(space, only, 50, 1);
+    EXPECT_EQ(Members(drawn_members(space, space.members(), 20000, 1)), space.members()) << "no more than there are";
+    const char* const text = "block_x=3,block_x=4";
+    const auto only = parse_restriction(space, text);
+    const std::vector<std::int64_t> drawn = drawn_members(space, restricted_members(space, space.members(), text), 50, 1);
     EXPECT_EQ(drawn.size(), 50U);
     EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
     EXPECT_TRUE(std::all_of(drawn.begin(), drawn.end(), [&](std::int64_t index) { return only(space.at(index)); }));

@@ -8,6 +8,7 @@
 
 #include "generator/error.hpp"
 #include "tests/support/running_time.hpp"
+#include "tests/tuner/large_space.hpp"
 #include "tests/tuner/synthetic.hpp"
 #include "tuner/strategy.hpp"
 
@@ -84,6 +85,38 @@ INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy, testing::ValuesIn(names()), 
 TEST_P(EveryStrategy, AsksTheSafeConfigurationFirst) {
     const Landscape landscape = Landscape(seed_, size);
     EXPECT_EQ(make(landscape.space(), seed_)->ask(), landscape.space().index_of(landscape.space().safe()));
+}
+
+// 10^8 members, of which none lies in memory but those that were asked for.
+TEST_P(EveryStrategy, SearchesALargeSpaceWithoutAListOfItsMembers) {
+    const SearchSpace space = test::large_space();
+    const Members members = space.members();
+    ASSERT_GT(members.size(), 90'000'000U);
+    test::RunningTime time;
+    const auto search = find_strategy(GetParam()).make(space, members, seed_);
+    EXPECT_LT(time.seconds(), 3) << "to begin";
+    const auto cost = [&](std::int64_t index) {
+        double sum = 1;
+        for (const Assignment& assignment : space.at(index).assignments())
+            sum += std::abs(static_cast<double>(std::get<std::int64_t>(assignment.value)) - 6);
+        return sum;
+    };
+    std::set<std::int64_t> asked;
+    double first = 0, best = std::numeric_limits<double>::infinity();
+    for (int evaluation = 0; evaluation < 120; ++evaluation) {
+        const auto index = search->ask();
+        ASSERT_TRUE(index);
+        ASSERT_TRUE(members.contains(*index)) << space.at(*index).key();
+        ASSERT_TRUE(asked.insert(*index).second) << "asked twice";
+        if (evaluation == 0) {
+            EXPECT_EQ(*index, space.index_of(space.safe()));
+            first = cost(*index);
+        }
+        best = std::min(best, cost(*index));
+        search->tell(*index, cost(*index));
+    }
+    const bool learns = GetParam() == "surrogate" || GetParam() == "local_search";
+    EXPECT_LE(best, (learns ? 0.5 : 1) * first);
 }
 
 TEST_P(EveryStrategy, AsksEveryMemberOnceWithManyPending) {

@@ -65,7 +65,7 @@ class Stubborn : public Strategy {
 
 TEST(Tuner, RefusesAStrategyThatOnlyRepeatsItself) {
     const SearchSpace space = line(5);
-    const StrategyEntry stubborn{"stubborn", "", [](const SearchSpace& /*space*/, std::vector<std::int64_t> /*members*/, std::uint64_t /*seed*/) {
+    const StrategyEntry stubborn{"stubborn", "", [](const SearchSpace& /*space*/, Members /*members*/, std::uint64_t /*seed*/) {
                                      return std::unique_ptr<Strategy>(std::make_unique<Stubborn>());
                                  }};
     EXPECT_THROW(Tuner(space, stubborn, 1), Error);
@@ -411,7 +411,7 @@ TEST(Tuner, EvaluatesPromisingMembersRightAfterTheSafeConfigurationAndNoneTwice)
 TEST(Tuner, ChoosesOnlyWhatItMayAndTheSafeConfiguration) {
     const SearchSpace space = line(20);
     for (const auto& strategy : strategies()) {
-        Tuner tuner(space, strategy, 3, {}, {.only = [](const Config& config) { return config.integer("t") % 5 == 3; }, .promising = {4, 8}});
+        Tuner tuner(space, strategy, 3, {}, {.only = Members(std::vector<std::int64_t>{3, 8, 13, 18}), .promising = {4, 8}});
         EXPECT_EQ(tuner.members(), 5) << "0, 3, 8, 13 and 18";
         std::set<std::int64_t> asked;
         for (const auto& candidate : run(tuner, [](std::int64_t index, int) { return measured(100.0 - static_cast<double>(index)); }))

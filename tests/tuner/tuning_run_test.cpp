@@ -1,5 +1,6 @@
 #include "tuner/tuning_run.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "tests/support/fresh_random.hpp"
+#include "tests/support/running_time.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/replay/simulated_run.hpp"
 #include "tuner/journal.hpp"
@@ -194,7 +196,7 @@ TEST_F(TuningRunTest, FindsARecordThatCanBeKept) {
     EXPECT_EQ(counted, 80);
 }
 
-TEST_F(TuningRunTest, CeilingsAreMeasuredOnceWhenTheFirstCandidateIsKnown) {
+TEST_F(TuningRunTest, CeilingsAreMeasuredOnceWhenTheFirstCandidatesAreKnown) {
     const Problem problem = Families({test::landscape_family(landscape)}).parse_problem("landscape n=100");
     SimulatedEvaluator evaluator(landscape);
     TuningOptions options;
@@ -211,7 +213,7 @@ TEST_F(TuningRunTest, CeilingsAreMeasuredOnceWhenTheFirstCandidateIsKnown) {
     };
     const TuningResult result = tune(test::landscape_family(landscape), problem, test::made_up_device(), evaluator, options, hooks);
     ASSERT_TRUE(result.record) << result.why_none;
-    EXPECT_EQ(asked_after, std::vector<std::size_t>{1});
+    EXPECT_EQ(asked_after, std::vector<std::size_t>{3});
     EXPECT_DOUBLE_EQ(result.record->ceiling_fraction, 8000 / 1e9 / result.record->step.median);
     EXPECT_DOUBLE_EQ(result.profile.ceilings, 100);
 }
@@ -545,6 +547,94 @@ TEST_F(TuningRunTest, AFinishedRunIsNotRunAgain) {
     EXPECT_FALSE(third.evaluated.empty()) << "without resume it begins anew";
 }
 
+TEST_F(TuningRunTest, ARunThatEndedOnItsBudgetGoesOnWithALongerOne) {
+    // One run of forty, and one of twenty that twenty more were granted to: the same candidates.
+    TuningOptions options;
+    options.evaluations = 40;
+    SimulatedEvaluator whole(landscape);
+    const TuningResult expected = test::simulate(folder.path(), seed, false, whole, options);
+    const test::TemporaryFolder elsewhere;
+    const auto run = [&](int evaluations, bool resume, std::vector<std::int64_t>& evaluated) {
+        options.evaluations = evaluations;
+        SimulatedEvaluator evaluator(landscape);
+        const TuningResult result = test::simulate(elsewhere.path(), seed, resume, evaluator, options);
+        evaluated = evaluator.evaluated;
+        return result;
+    };
+    std::vector<std::int64_t> evaluated;
+    EXPECT_EQ(run(20, false, evaluated).progress.evaluations, 20);
+    const TuningResult longer = run(40, true, evaluated);
+    EXPECT_EQ(longer.progress.evaluations, 40) << "seed " << seed;
+    EXPECT_EQ(longer.progress.replayed, 20);
+    EXPECT_EQ(longer.record->config, expected.record->config) << "seed " << seed;
+    EXPECT_EQ(longer.progress.counts, expected.progress.counts);
+    // Of the search only what is new was evaluated; the finals are held again.
+    const std::vector<std::int64_t> new_ones(evaluated.begin(), evaluated.begin() + 20);
+    EXPECT_EQ(new_ones, std::vector<std::int64_t>(whole.evaluated.begin() + 20, whole.evaluated.begin() + 40)) << "seed " << seed;
+    // With no more than it had, or less, it is where it was.
+    for (const int evaluations : {40, 10}) {
+        const TuningResult same = run(evaluations, true, evaluated);
+        EXPECT_TRUE(evaluated.empty()) << evaluations;
+        EXPECT_EQ(test::digest(same), test::digest(longer)) << evaluations;
+    }
+}
+
+TEST_F(TuningRunTest, ARunThatSpentItsSecondsGoesOnWithMore) {
+    TuningOptions options;
+    SimulatedEvaluator first(landscape);
+    options.seconds = 0;
+    options.evaluations = 60;
+    const test::TemporaryFolder elsewhere;
+    const double enough = test::simulate(elsewhere.path(), seed, false, first, options).progress.elapsed;
+    options.evaluations = 0;
+    options.seconds = enough / 3;
+    SimulatedEvaluator second(landscape);
+    const int few = test::simulate(folder.path(), seed, false, second, options).progress.evaluations;
+    SimulatedEvaluator same(landscape);
+    EXPECT_EQ(test::simulate(folder.path(), seed, true, same, options).progress.evaluations, few) << "seed " << seed;
+    EXPECT_TRUE(same.evaluated.empty()) << "its seconds are spent; seed " << seed;
+    options.seconds = enough;
+    SimulatedEvaluator third(landscape);
+    const TuningResult more = test::simulate(folder.path(), seed, true, third, options);
+    EXPECT_EQ(more.progress.replayed, few);
+    EXPECT_GT(more.progress.evaluations, few) << "seed " << seed;
+}
+
+// 10^10 configurations that are looked at one by one would take hours.
+TEST_F(TuningRunTest, ASpaceIsListedWithinTheBudgetAndEndsWhenInterrupted) {
+    Family family = test::landscape_family(landscape);
+    family.space = [](const Problem&, const Limits&) {
+        std::vector<Tunable> tunables;
+        std::vector<Assignment> safe;
+        for (int i = 0; i < 10; ++i) {
+            tunables.push_back({fmt::format("t{}", i), "", numbers({1, 2, 3, 4, 5, 6, 7, 8, 9, 10})});
+            safe.push_back({tunables.back().name, 1});
+        }
+        const Constraint slow{"slow", [](const Config& config) -> std::optional<std::string> {
+                                  return config.integer("t9") > 0 ? std::nullopt : std::optional<std::string>("never");
+                              }};
+        return SearchSpace(std::move(tunables), {slow}, std::move(safe));
+    };
+    const Problem problem = Families({family}).parse_problem("landscape n=100");
+    SimulatedEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.folder = folder.path();
+    TuningHooks hooks;
+    test::RunningTime time;
+    options.seconds = 0.2;
+    const TuningResult late = tune(family, problem, test::made_up_device(), evaluator, options, hooks);
+    EXPECT_LT(time.seconds(), 3);
+    EXPECT_FALSE(late.record);
+    EXPECT_FALSE(late.interrupted);
+    EXPECT_THAT(late.why_none, HasSubstr("were not all found in time"));
+    options.seconds = 0;
+    hooks.interrupted = [&] { return time.seconds() > 0.5; };
+    const TuningResult interrupted = tune(family, problem, test::made_up_device(), evaluator, options, hooks);
+    EXPECT_LT(time.seconds(), 6);
+    EXPECT_TRUE(interrupted.interrupted);
+    EXPECT_TRUE(evaluator.evaluated.empty());
+}
+
 TEST_F(TuningRunTest, ResumingTakesStrategyAndSeedFromTheJournal) {
     TuningOptions options;
     options.evaluations = 20;
@@ -567,7 +657,7 @@ TEST_F(TuningRunTest, ResumingTakesWindowRestrictionAndPriorKnowledgeFromTheJour
     options.strategy = "random";
     options.tuner.window = 5;
     const SearchSpace& space = landscape.space();
-    const std::vector<std::int64_t> members = space.members();
+    const Members members = space.members();
     options.prior = {space.at(members[members.size() / 2]), space.at(members.back())};
     const std::string name = space.tunables()[0].name;
     options.only = name + "=0," + name + "=1";
@@ -581,7 +671,7 @@ TEST_F(TuningRunTest, ResumingTakesWindowRestrictionAndPriorKnowledgeFromTheJour
     SimulatedEvaluator second(landscape);
     const TuningResult result = test::simulate(folder.path(), seed, true, second, bare);
     EXPECT_EQ(test::digest(result), expected) << "seed " << seed;
-    std::vector<std::int64_t> allowed = drawn_members(space, parse_restriction(space, options.only), options.among, seed);
+    std::vector<std::int64_t> allowed = drawn_members(space, restricted_members(space, space.members(), options.only), options.among, seed);
     ASSERT_EQ(allowed.size(), 20U) << "seed " << seed;
     allowed.push_back(space.index_of(space.safe()));
     for (const std::int64_t index : second.evaluated) EXPECT_THAT(allowed, testing::Contains(index)) << "seed " << seed;

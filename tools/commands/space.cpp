@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "generator/census.hpp"
 #include "generator/families.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
@@ -24,41 +25,16 @@ struct Settings {
     bool json = false;
 };
 
-// How many configurations one constraint rejects, with the first of them.
-struct Rejected {
-    std::string constraint;
-    std::int64_t count = 0;
-    Config example;
-    std::string reason;
-};
-
-struct Census {
-    std::vector<std::int64_t> members;
-    std::vector<Rejected> rejected;
-};
-
-// Each configuration is counted under one constraint that it breaks.
-Census take_census(const SearchSpace& space) {
-    Census census;
-    space.walk(0, space.product(), [&](const SearchSpace::Run& run) {
-        if (!run.rejection) {
-            census.members.push_back(run.first);
-            return;
-        }
-        const auto same = [&](const Rejected& row) { return row.constraint == run.rejection->constraint; };
-        auto row = std::find_if(census.rejected.begin(), census.rejected.end(), same);
-        if (row == census.rejected.end()) row = census.rejected.insert(row, {run.rejection->constraint, 0, run.config, run.rejection->reason});
-        row->count += run.count;
-    });
-    return census;
-}
-
 // The members that --skip and --limit ask for.
 std::vector<Config> page(const SearchSpace& space, const Census& census, const Settings& settings) {
     std::vector<Config> configs;
     const auto count = std::ssize(census.members);
     const std::int64_t first = std::min<std::int64_t>(settings.skip, count);
-    const std::int64_t last = settings.limit == 0 ? count : std::min<std::int64_t>(first + settings.limit, count);
+    const std::int64_t last = settings.limit == 0 ? count : first + std::min(settings.limit, count - first);
+    constexpr std::int64_t most_listed = 2'000'000;  // a gigabyte
+    if (last - first > most_listed)
+        throw Error("--limit", fmt::format("{} members are too many for one list", last - first),
+                    fmt::format("list them in parts, with --skip N --limit {}", most_listed));
     for (std::int64_t i = first; i < last; ++i) configs.push_back(space.at(census.members[static_cast<std::size_t>(i)]));
     return configs;
 }
@@ -139,11 +115,7 @@ void print_text(const std::string& title, const SearchSpace& space, const Settin
 Exit show_t1(const Settings& settings, Console& console) {
     if (!settings.problem.empty()) throw Error("space", "both --t1 and a problem are given", "give one of them");
     constexpr std::int64_t most_bytes = 1 << 26;
-    constexpr std::int64_t most_configurations = 100'000'000;
     const T1Space t1 = parse_t1(read_packed_file(settings.t1, most_bytes), settings.t1);
-    if (t1.space.product() > most_configurations)
-        throw Error("space " + settings.t1, fmt::format("its values have {} combinations", t1.space.product()),
-                    fmt::format("at most {} are counted, one by one", most_configurations));
     const std::string title = t1.kernel.empty() ? settings.t1 : t1.kernel;
     if (settings.json)
         print(console, Json{{"device", nullptr}, {"spaces", Json::array({document_of({{"key", title}}, t1.space, settings)})}});

@@ -37,6 +37,7 @@ struct Settings {
     bool energy = false;
     bool no_prior = false;
     bool resume = false;
+    bool measure_ceilings = false;
     bool force = false;
     bool profile = false;
     bool watch = false;
@@ -102,6 +103,7 @@ TuneSettings settings_of(const Settings& settings) {
     tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
     if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
     tune.resume = settings.resume;
+    tune.measure_ceilings = settings.measure_ceilings;
     tune.watch = settings.watch;
     tune.energy = settings.energy;
     tune.prior = !settings.no_prior;
@@ -207,7 +209,7 @@ Action declare(Options& options) {
                  "end a problem's search once the strategy's model gives less than 5 % probability to a further gain of so much: 1%");
     declare_own_database(options, settings->database);
     options.flag("resume", settings->resume,
-                 "go on with a run that was interrupted or killed, or had time for the safe configuration alone; no finished evaluation is repeated");
+                 "go on with a run that was interrupted or killed, or ended on a shorter budget; no finished evaluation is repeated");
     options.text("strategy", settings->request.strategy, "NAME", strategy_help());
     options.text("objective", settings->request.objective, "NAME", objective_help());
     options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, so that the record has it");
@@ -222,6 +224,8 @@ Action declare(Options& options) {
     options.flag("watch", settings->watch,
                  "show the whole session on the terminal: every problem with its candidates, failures, time left and best so far");
     options.flag("profile", settings->profile, "also show where the time went: set-up, reference, ceilings, compilers, verification, measurements");
+    options.flag("measure-ceilings", settings->measure_ceilings,
+                 "measure what the device can do at most, although an earlier run did and it is remembered");
     options.flag("json", settings->json, "print one JSON document at the end");
     return [settings](Console& console) { return run_tune(*settings, console); };
 }

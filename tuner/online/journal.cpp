@@ -73,7 +73,7 @@ void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const F
     notes.file = journal_path(folder, problem, device.fingerprint);
     notes.file.replace_filename(notes.file.stem().string() + "-online.jsonl");
     const SearchSpace space = family.space(problem, device.limits);
-    auto members = std::make_shared<const std::vector<std::int64_t>>(space.members(stop));
+    const Members members = space.members(stop);
     if (stop()) return;
     notes.space = SearchSpace::of_members(space.forms(), members, space.index_of(space.safe()));
     notes.run.strategy = strategies().front().name;
@@ -87,8 +87,8 @@ void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const F
     if (!strategy.empty()) notes.run.strategy = strategy;
     notes.run.problem = problem.key();
     notes.run.device = device.fingerprint;
-    notes.run.space = space_hash(notes.space, *members);
-    notes.run.members = std::ssize(*members);
+    notes.run.space = space_hash(notes.space, members);
+    notes.run.members = std::ssize(members);
     notes.run.version = HONE_VERSION;
     notes.journal.emplace(open(notes.file, notes.run));
     const std::int64_t index = notes.space.index_of(incumbent);

@@ -16,7 +16,7 @@ constexpr int most_steps = 100;  // over members already told, before the walk g
 
 class Annealing : public MemberStrategy {
   public:
-    Annealing(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed)
+    Annealing(const SearchSpace& space, Members members, std::uint64_t seed)
         : MemberStrategy(space, std::move(members), seed), cost_(geometry().size(), unknown) {}
 
   protected:
@@ -32,7 +32,7 @@ class Annealing : public MemberStrategy {
     }
 
     void told(std::size_t member, double log_cost) override {
-        cost_[member] = log_cost;
+        cost_.set(member, log_cost);
         temperature_ = std::max(least_temperature, temperature_ * cooling);
         if (std::isfinite(log_cost)) consider(member);
     }
@@ -47,14 +47,14 @@ class Annealing : public MemberStrategy {
 
     static constexpr double unknown = std::numeric_limits<double>::infinity();
     static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
-    std::vector<double> cost_;  ///< logarithms
+    PerMember<double> cost_;  ///< logarithms
     std::size_t current_ = nowhere;
     double temperature_ = first_temperature;
 };
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_annealing(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) {
+std::unique_ptr<Strategy> make_annealing(const SearchSpace& space, Members members, std::uint64_t seed) {
     return std::make_unique<Annealing>(space, std::move(members), seed);
 }
 

@@ -14,6 +14,6 @@ namespace hone::inline v0_1 {
 /// Heights are differences of logarithms, so that the temperature has no unit: it begins where a
 /// step to twice the cost is taken with one in e. Source: Kirkpatrick, Gelatt and Vecchi, 1983,
 /// "Optimization by simulated annealing".
-std::unique_ptr<Strategy> make_annealing(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+std::unique_ptr<Strategy> make_annealing(const SearchSpace& space, Members members, std::uint64_t seed);
 
 }  // namespace hone::inline v0_1

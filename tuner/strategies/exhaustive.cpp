@@ -1,15 +1,28 @@
 #include "tuner/strategies/exhaustive.hpp"
 
-#include <algorithm>
-
 #include "tuner/strategies/listed.hpp"
 
 namespace hone::inline v0_1 {
+namespace {
 
-std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t /*seed*/) {
-    const auto safe = std::find(members.begin(), members.end(), space.index_of(space.safe()));
-    std::rotate(members.begin(), safe, safe + 1);
-    return std::make_unique<ListedStrategy>(std::move(members));
+class Exhaustive : public ListedStrategy {
+  public:
+    using ListedStrategy::ListedStrategy;
+
+  protected:
+    std::optional<std::size_t> next() override {
+        if (next_ == members().size()) return std::nullopt;
+        return next_++;
+    }
+
+  private:
+    std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, Members members, std::uint64_t /*seed*/) {
+    return std::make_unique<Exhaustive>(space, std::move(members));
 }
 
 }  // namespace hone::inline v0_1

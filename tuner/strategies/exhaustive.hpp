@@ -7,6 +7,6 @@
 namespace hone::inline v0_1 {
 
 /// Every member: the safe one first, then ascending.
-std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, Members members, std::uint64_t seed);
 
 }  // namespace hone::inline v0_1

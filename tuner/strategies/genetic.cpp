@@ -14,7 +14,7 @@ constexpr int most_children = 50;  // tried before an ask goes anywhere
 
 class Genetic : public MemberStrategy {
   public:
-    Genetic(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) : MemberStrategy(space, std::move(members), seed) {}
+    Genetic(const SearchSpace& space, Members members, std::uint64_t seed) : MemberStrategy(space, std::move(members), seed) {}
 
   protected:
     std::size_t choose() override {
@@ -54,7 +54,7 @@ class Genetic : public MemberStrategy {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_genetic(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) {
+std::unique_ptr<Strategy> make_genetic(const SearchSpace& space, Members members, std::uint64_t seed) {
     return std::make_unique<Genetic>(space, std::move(members), seed);
 }
 

@@ -12,6 +12,6 @@ namespace hone::inline v0_1 {
 ///
 /// Source: Holland, 1975; steady state after Whitley, 1989, "The GENITOR algorithm and selection
 /// pressure".
-std::unique_ptr<Strategy> make_genetic(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+std::unique_ptr<Strategy> make_genetic(const SearchSpace& space, Members members, std::uint64_t seed);
 
 }  // namespace hone::inline v0_1

@@ -4,27 +4,34 @@
 #include <optional>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "tuner/strategy.hpp"
 
 namespace hone::inline v0_1 {
 
-/// A strategy that asks the members in an order settled beforehand, whatever it is told; but what
-/// was told is not asked.
+/// A strategy that asks all members in an order that nothing it is told changes, the safe one
+/// first; but what was told is not asked.
 class ListedStrategy : public Strategy {
   public:
-    explicit ListedStrategy(std::vector<std::int64_t> order) : order_(std::move(order)) {}
-    std::optional<std::int64_t> ask() override {
-        while (next_ < order_.size() && told_.count(order_[next_]) != 0) ++next_;
-        if (next_ == order_.size()) return std::nullopt;
-        return order_[next_++];
+    ListedStrategy(const SearchSpace& space, Members members) : members_(std::move(members)), safe_(members_.find(space.index_of(space.safe()))) {}
+
+    std::optional<std::int64_t> ask() final {
+        if (!std::exchange(began_, true) && told_.count(members_[safe_]) == 0) return members_[safe_];
+        while (const auto member = next())
+            if (*member != safe_ && told_.count(members_[*member]) == 0) return members_[*member];
+        return std::nullopt;
     }
-    void tell(std::int64_t index, double /*cost*/) override { told_.insert(index); }
+    void tell(std::int64_t index, double /*cost*/) final { told_.insert(index); }
+
+  protected:
+    /// The next one in the order, or nothing at its end.
+    virtual std::optional<std::size_t> next() = 0;
+    const Members& members() const { return members_; }
 
   private:
-    std::vector<std::int64_t> order_;
-    std::size_t next_ = 0;
+    Members members_;
+    std::size_t safe_;
+    bool began_ = false;
     std::unordered_set<std::int64_t> told_;
 };
 

@@ -54,7 +54,7 @@ class LocalSearch : public MemberStrategy {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_local_search(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) {
+std::unique_ptr<Strategy> make_local_search(const SearchSpace& space, Members members, std::uint64_t seed) {
     return std::make_unique<LocalSearch>(space, std::move(members), seed);
 }
 

@@ -14,6 +14,6 @@ namespace hone::inline v0_1 {
 /// Source: Lourenco, Martin and Stuetzle, 2003, "Iterated local search"; Schoonhoven et al., 2022,
 /// "Benchmarking optimization algorithms for auto-tuning GPU kernels", where it is among the best
 /// after 200 evaluations.
-std::unique_ptr<Strategy> make_local_search(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+std::unique_ptr<Strategy> make_local_search(const SearchSpace& space, Members members, std::uint64_t seed);
 
 }  // namespace hone::inline v0_1

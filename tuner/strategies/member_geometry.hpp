@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "generator/search_space.hpp"
@@ -14,7 +15,7 @@ namespace hone::inline v0_1 {
 /// tunable has one more coordinate there, the last.
 class MemberGeometry {
   public:
-    MemberGeometry(const SearchSpace& space, std::vector<std::int64_t> members);
+    MemberGeometry(const SearchSpace& space, Members members);
 
     std::size_t size() const { return members_.size(); }
     std::size_t dimensions() const { return levels_.size(); }
@@ -24,7 +25,15 @@ class MemberGeometry {
     /// The tunable's values.
     std::size_t values(std::size_t dimension) const { return values_[dimension]; }
     std::int64_t index(std::size_t member) const { return members_[member]; }
-    std::size_t coordinate(std::size_t member, std::size_t dimension) const { return coordinates_[member * levels_.size() + dimension]; }
+    std::size_t coordinate(std::size_t member, std::size_t dimension) const {
+        return coordinates_.empty() ? row(member)[dimension] : coordinates_[member * levels_.size() + dimension];
+    }
+    /// Members with each value of each dimension, how many.
+    std::vector<std::vector<std::int64_t>> counts() const { return space_.holders(members_); }
+    /// Some members with a value, at most `most`; of trees evenly spread over all of them.
+    std::vector<std::size_t> some_with(std::size_t dimension, std::size_t value, std::size_t most) const;
+    /// Whether the coordinates of all lie in memory.
+    bool is_small() const { return size() <= most_in_memory; }
 
     /// The coordinates of any assignment of the space's product, a member or not.
     std::vector<std::size_t> coordinates_at(std::int64_t index) const { return space_.levels(index); }
@@ -44,13 +53,19 @@ class MemberGeometry {
   private:
     std::vector<std::size_t> coordinates_of(std::size_t member) const;
     bool has_forms() const { return stands_for_.size() > 1; }
+    /// Of a space whose coordinates do not all lie in memory.
+    const std::vector<std::uint16_t>& row(std::size_t member) const;
+
+    static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
+    static constexpr std::size_t most_rows = std::size_t{1} << 16;
 
     SearchSpace space_;
-    std::vector<std::int64_t> members_;
+    Members members_;
     std::vector<std::size_t> values_;
     std::vector<std::size_t> levels_;
-    std::vector<std::uint16_t> coordinates_;  ///< [member][dimension]
-    std::vector<std::size_t> stands_for_;     ///< [form]: the member that a search enters it by; `size()` for a form without members
+    std::vector<std::uint16_t> coordinates_;                                    ///< [member][dimension]; none of a large space, which has
+    mutable std::unordered_map<std::size_t, std::vector<std::uint16_t>> rows_;  ///< those that were asked for last
+    std::vector<std::size_t> stands_for_;  ///< [form]: the member that a search enters it by; `size()` for a form without members
 };
 
 }  // namespace hone::inline v0_1

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
+
+#include "generator/random_words.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -15,15 +16,24 @@ constexpr std::size_t short_list = 6;     // every value of such a list is looke
 constexpr std::size_t rare = 4;           // a value with less than this part of its fair share of members is looked at more often, ...
 constexpr std::size_t rare_looks = 3;     // ... because it may be a form of kernel of its own, and the best
 constexpr std::size_t start_draws = 4;    // the member that gives most of the looks still due is taken
+constexpr std::size_t rare_holders = 64;  // members with a value that are drawn from, where it is rare in a large space
+
+/// Number `i` of `count` that lie evenly among `all`, each somewhere in its part: where values
+/// alternate, even steps would meet one of them alone.
+std::size_t spread(std::size_t i, std::size_t count, std::size_t all) {
+    const std::size_t part = all / count;
+    return i * part + static_cast<std::size_t>(mixed(i) % part);
+}
 
 }  // namespace
 
-MemberStrategy::MemberStrategy(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed)
-    : geometry_(space, std::move(members)), safe_(geometry_.find(space.index_of(space.safe()))), random_(seed) {
-    known_.assign(geometry_.size(), false);
-    told_.assign(geometry_.size(), false);
-    left_.resize(geometry_.size());
-    std::iota(left_.begin(), left_.end(), std::size_t{0});
+MemberStrategy::MemberStrategy(const SearchSpace& space, Members members, std::uint64_t seed)
+    : geometry_(space, std::move(members)),
+      safe_(geometry_.find(space.index_of(space.safe()))),
+      random_(seed),
+      known_(geometry_.size(), false),
+      told_(geometry_.size(), false),
+      left_(geometry_.size()) {
     for (std::size_t d = 0; d < geometry_.dimensions(); ++d) seen_.emplace_back(geometry_.levels(d));
     plan_looks();
 }
@@ -42,13 +52,13 @@ std::optional<std::int64_t> MemberStrategy::ask() {
 void MemberStrategy::tell(std::int64_t index, double cost) {
     const std::size_t member = geometry_.find(index);
     if (told_[member]) return;
-    told_[member] = true;
+    told_.set(member, true);
     if (open(member)) note(member);
     told(member, std::isfinite(cost) ? std::log(std::max(cost, std::numeric_limits<double>::min())) : std::numeric_limits<double>::infinity());
 }
 
 void MemberStrategy::note(std::size_t member) {
-    known_[member] = true;
+    known_.set(member, true);
     ++known_count_;
     for (std::size_t d = 0; d < geometry_.dimensions(); ++d) ++seen_[d][geometry_.coordinate(member, d)];
     noted(member);
@@ -59,28 +69,44 @@ std::size_t MemberStrategy::anywhere() {
         const std::size_t place = random_.index(left_.size());
         const std::size_t member = left_[place];
         if (open(member)) return member;
-        left_[place] = left_.back();
-        left_.pop_back();
+        left_.take(place);
     }
 }
 
+std::vector<std::vector<std::vector<std::size_t>>> MemberStrategy::holders() const {
+    constexpr std::size_t most_looked_at = 4096;  // of a large space
+    const std::size_t looked_at = geometry_.is_small() ? geometry_.size() : most_looked_at;
+    std::vector<std::vector<std::vector<std::size_t>>> holders;
+    for (std::size_t dimension = 0; dimension < geometry_.dimensions(); ++dimension) {
+        auto& own = holders.emplace_back(geometry_.values(dimension));
+        for (std::size_t i = 0; i < looked_at; ++i) {
+            const std::size_t member = geometry_.is_small() ? i : spread(i, looked_at, geometry_.size());
+            if (const std::size_t value = geometry_.coordinate(member, dimension); value < own.size()) own[value].push_back(member);
+        }
+    }
+    return holders;
+}
+
 void MemberStrategy::plan_looks() {
+    auto all_holders = holders();
+    const auto counts = geometry_.counts();
     for (std::size_t dimension = 0; dimension < geometry_.dimensions(); ++dimension) {
         // Forms are looked at as values of `form`, not as the lack of some tunable.
-        std::vector<std::vector<std::size_t>> holders(geometry_.values(dimension));
-        for (std::size_t member = 0; member < geometry_.size(); ++member)
-            if (const std::size_t value = geometry_.coordinate(member, dimension); value < holders.size()) holders[value].push_back(member);
+        auto& holders = all_holders[dimension];
         for (std::size_t value = 0; value < holders.size(); ++value) {
             // Among equals a value has 1 / values of the members; in a long list of block sizes
             // none is rare for that.
-            const bool is_rare = holders[value].size() * rare * holders.size() < geometry_.size();
+            const auto count = static_cast<std::size_t>(counts[dimension][value]);
+            const bool is_rare = static_cast<double>(count) * rare * static_cast<double>(holders.size()) < static_cast<double>(geometry_.size());
             if (holders.size() > short_list && !is_rare) continue;
-            const std::size_t looks = std::min(is_rare ? rare_looks : 1, holders[value].size());
-            if (looks > 0) looks_.push_back({dimension, value, looks, std::move(holders[value])});
+            const std::size_t looks = std::min(is_rare ? rare_looks : 1, count);
+            if (looks == 0) continue;
+            if (holders[value].size() < looks) holders[value] = geometry_.some_with(dimension, value, rare_holders);
+            looks_.push_back({dimension, value, looks, count, std::move(holders[value])});
         }
     }
     // What hardly fits with anything comes first: the more common values are met on the way.
-    std::stable_sort(looks_.begin(), looks_.end(), [](const Look& a, const Look& b) { return a.holders.size() > b.holders.size(); });
+    std::stable_sort(looks_.begin(), looks_.end(), [](const Look& a, const Look& b) { return a.count > b.count; });
 }
 
 bool MemberStrategy::due(const Look& look) const {

@@ -6,6 +6,8 @@
 
 #include "tuner/random.hpp"
 #include "tuner/strategies/member_geometry.hpp"
+#include "tuner/strategies/per_member.hpp"
+#include "tuner/strategies/shuffled.hpp"
 #include "tuner/strategy.hpp"
 
 namespace hone::inline v0_1 {
@@ -16,7 +18,7 @@ namespace hone::inline v0_1 {
 /// from a cost. Members are numbered as in `geometry()`.
 class MemberStrategy : public Strategy {
   public:
-    MemberStrategy(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+    MemberStrategy(const SearchSpace& space, Members members, std::uint64_t seed);
     std::optional<std::int64_t> ask() final;
     void tell(std::int64_t index, double cost) final;
 
@@ -42,9 +44,12 @@ class MemberStrategy : public Strategy {
         std::size_t dimension = 0;
         std::size_t value = 0;
         std::size_t times = 0;
-        std::vector<std::size_t> holders;  ///< members that have it
+        std::size_t count = 0;             ///< of members that have it
+        std::vector<std::size_t> holders;  ///< they, or in a large space some of them
     };
     void plan_looks();
+    /// [dimension][value]: members to draw from, where a value is looked at.
+    std::vector<std::vector<std::vector<std::size_t>>> holders() const;
     bool due(const Look& look) const;
     std::optional<std::size_t> from_start();
     /// Of some members drawn from `some` (empty: from all), the one with most that was not seen.
@@ -53,10 +58,10 @@ class MemberStrategy : public Strategy {
     MemberGeometry geometry_;
     std::size_t safe_;
     Random random_;
-    std::vector<bool> known_;  ///< asked or told
-    std::vector<bool> told_;
+    PerMember<bool> known_;  ///< asked or told
+    PerMember<bool> told_;
     std::size_t known_count_ = 0;
-    std::vector<std::size_t> left_;               ///< open; and some not, which `anywhere` removes
+    Shuffled left_;                               ///< open; and some not, which `anywhere` removes
     std::vector<Look> looks_;                     ///< of the start, the rarest value last
     std::vector<std::vector<std::size_t>> seen_;  ///< [dimension][value]: known members that have it
 };

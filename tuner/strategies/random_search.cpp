@@ -1,18 +1,32 @@
 #include "tuner/strategies/random_search.hpp"
 
-#include <algorithm>
-
 #include "tuner/random.hpp"
 #include "tuner/strategies/listed.hpp"
+#include "tuner/strategies/shuffled.hpp"
 
 namespace hone::inline v0_1 {
+namespace {
 
-std::unique_ptr<Strategy> make_random_search(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) {
-    Random random(seed);
-    random.shuffle(members);
-    const auto safe = std::find(members.begin(), members.end(), space.index_of(space.safe()));
-    std::rotate(members.begin(), safe, safe + 1);
-    return std::make_unique<ListedStrategy>(std::move(members));
+class RandomSearch : public ListedStrategy {
+  public:
+    RandomSearch(const SearchSpace& space, Members all, std::uint64_t seed)
+        : ListedStrategy(space, std::move(all)), random_(seed), left_(members().size()) {}
+
+  protected:
+    std::optional<std::size_t> next() override {
+        if (left_.size() == 0) return std::nullopt;
+        return left_.take(random_.index(left_.size()));
+    }
+
+  private:
+    Random random_;
+    Shuffled left_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_random_search(const SearchSpace& space, Members members, std::uint64_t seed) {
+    return std::make_unique<RandomSearch>(space, std::move(members), seed);
 }
 
 }  // namespace hone::inline v0_1

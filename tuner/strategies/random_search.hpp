@@ -8,6 +8,6 @@ namespace hone::inline v0_1 {
 
 /// Every member, the safe one first, then in random order: the baseline that other strategies must
 /// beat.
-std::unique_ptr<Strategy> make_random_search(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+std::unique_ptr<Strategy> make_random_search(const SearchSpace& space, Members members, std::uint64_t seed);
 
 }  // namespace hone::inline v0_1

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "tuner/strategies/gaussian_process.hpp"
@@ -41,12 +42,12 @@ double expected_improvement(double best, const Expectation& expectation) {
 
 class Surrogate : public MemberStrategy {
   public:
-    Surrogate(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed)
-        : MemberStrategy(space, std::move(members), seed), kernel_(space, geometry()) {
-        row_.resize(geometry().size());
-        cost_.assign(geometry().size(), std::numeric_limits<double>::quiet_NaN());
-        place_.resize(geometry().size());
-    }
+    Surrogate(const SearchSpace& space, Members members, std::uint64_t seed)
+        : MemberStrategy(space, std::move(members), seed),
+          kernel_(space, geometry()),
+          cost_(geometry().size(), std::numeric_limits<double>::quiet_NaN()),
+          row_(geometry().size(), 0),
+          place_(geometry().size(), 0) {}
 
     /// From the pool. That of a large space has all that lies near the best, and a random part of
     /// the rest, which stands for all of it.
@@ -82,7 +83,7 @@ class Surrogate : public MemberStrategy {
     }
 
     void told(std::size_t member, double log_cost) override {
-        cost_[member] = log_cost;
+        cost_.set(member, log_cost);
         ++told_count_;
         if (model_ && row_[member] != 0) model_->tell(row_[member] - 1, log_cost);
         if (!std::isfinite(log_cost)) return;
@@ -108,13 +109,13 @@ class Surrogate : public MemberStrategy {
 
     void add_row(std::size_t member) {
         model_->add(member);
-        row_[member] = model_->rows();
+        row_.set(member, model_->rows());
     }
 
     void make_model() {
         if (told_count_ >= next_fit_) learn_kernel();
         model_.emplace(kernel_, make_pool());
-        std::fill(row_.begin(), row_.end(), 0);
+        row_.clear();
         for (const std::size_t member : chosen_rows()) {
             add_row(member);
             if (!std::isnan(cost_[member])) model_->tell(row_[member] - 1, cost_[member]);
@@ -150,20 +151,20 @@ class Surrogate : public MemberStrategy {
         by_cost.insert(by_cost.end(), ranking_.begin(), ranking_.end());
         for (const std::size_t member : known_)
             if (std::isinf(cost_[member])) by_cost.push_back(member);
-        std::vector<bool> chosen(geometry().size());
-        for (const std::size_t member : best_and_others(std::move(by_cost), kept_rows)) chosen[member] = true;
+        const std::vector<std::size_t> best = best_and_others(std::move(by_cost), kept_rows);
+        const std::unordered_set<std::size_t> chosen(best.begin(), best.end());
         std::vector<std::size_t> rows;
-        std::copy_if(known_.begin(), known_.end(), std::back_inserter(rows), [&](std::size_t member) { return chosen[member]; });
+        std::copy_if(known_.begin(), known_.end(), std::back_inserter(rows), [&](std::size_t member) { return chosen.count(member) != 0; });
         return rows;
     }
 
     std::vector<std::size_t> make_pool() {
         std::vector<std::size_t> pool;
-        std::fill(place_.begin(), place_.end(), 0);
+        place_.clear();
         const auto put = [&](std::size_t member) {
             if (!open(member) || place_[member] != 0) return;
             pool.push_back(member);
-            place_[member] = pool.size();
+            place_.set(member, pool.size());
         };
         if (count_open() <= most_candidates) {
             for (std::size_t member = 0; member < geometry().size(); ++member) put(member);
@@ -184,7 +185,7 @@ class Surrogate : public MemberStrategy {
         for (const std::size_t member : near) {
             if (member == geometry().size() || !open(member) || place_[member] != 0) continue;
             model_->extend(member);
-            place_[member] = model_->pool().size();
+            place_.set(member, model_->pool().size());
         }
     }
 
@@ -229,9 +230,9 @@ class Surrogate : public MemberStrategy {
     std::optional<GaussianProcess> model_;
     std::vector<std::size_t> known_;    ///< asked or told, in that order
     std::vector<std::size_t> ranking_;  ///< told and measured, fastest first
-    std::vector<double> cost_;          ///< logarithms; infinite for failures, not a number for what is not told
-    std::vector<std::size_t> row_;      ///< one more than the member's row in the model, or zero
-    std::vector<std::size_t> place_;    ///< one more than the member's place in the model's pool, or zero
+    PerMember<double> cost_;            ///< logarithms; infinite for failures, not a number for what is not told
+    PerMember<std::size_t> row_;        ///< one more than the member's row in the model, or zero
+    PerMember<std::size_t> place_;      ///< one more than the member's place in the model's pool, or zero
     std::size_t drawn_from_ = 0;        ///< places of the pool that hold members drawn at random: from here ...
     std::size_t drawn_to_ = 0;          ///< ... to here
     std::size_t told_count_ = 0;        ///< costs and failures
@@ -241,7 +242,7 @@ class Surrogate : public MemberStrategy {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_surrogate(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) {
+std::unique_ptr<Strategy> make_surrogate(const SearchSpace& space, Members members, std::uint64_t seed) {
     return std::make_unique<Surrogate>(space, std::move(members), seed);
 }
 

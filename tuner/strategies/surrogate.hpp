@@ -23,6 +23,6 @@ namespace hone::inline v0_1 {
 /// (several targets, for global and local search and for candidates in parallel); Willemsen, van
 /// Nieuwpoort and van Werkhoven, 2021, "Bayesian optimization for auto-tuning GPU kernels" (the
 /// members of the constrained space as candidates).
-std::unique_ptr<Strategy> make_surrogate(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+std::unique_ptr<Strategy> make_surrogate(const SearchSpace& space, Members members, std::uint64_t seed);
 
 }  // namespace hone::inline v0_1

@@ -25,10 +25,12 @@ std::vector<Tunable> team_tunables(const Limits& limits) {
 }
 
 Constraint team_constraint() {
-    return {"binding", [](const Config& config) -> std::optional<std::string> {
+    return {"binding",
+            [](const Config& config) -> std::optional<std::string> {
                 if (config.word("binding") != "spread" || config.word("threads") == "half") return std::nullopt;
                 return "with a thread on every processor, close and spread are the same: binding=close";
-            }};
+            },
+            {"threads", "binding"}};
 }
 
 std::vector<Assignment> safe_team() {

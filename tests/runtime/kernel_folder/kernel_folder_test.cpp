@@ -26,6 +26,7 @@
 #include "tests/support/environment.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/running_time.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 #include "tuner/worker/candidate_bench.hpp"
@@ -515,6 +516,45 @@ TEST(KernelFolder, ConstraintsAreToldInTheirOwnSentenceAndTheDevicesLimitsAreKep
     const auto many = space.check(space.parse("block_x=256,block_y=8"));
     ASSERT_TRUE(many);
     EXPECT_THAT(many->reason, HasSubstr("2048 threads in a block of jacobi, the device has 1024"));
+}
+
+// 10^10 configurations, of which rules of launches, of shared memory and of the folder leave some.
+TEST(KernelFolder, ALargeSpaceIsCutByItsRulesAndLaunches) {
+    const TemporaryFolder folder;
+    std::string tunables, block = "t0 * t1", shared = "0";
+    for (int i = 0; i < 10; ++i) {
+        tunables += fmt::format(R"({}{{"name": "t{}", "values": [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]}})", i == 0 ? "" : ", ", i);
+        if (i > 4) shared += fmt::format(" + t{} * word_bytes", i);
+    }
+    const std::string description =
+        R"({"name": "large", "summary": "of a test", "parameters": [{"name": "n", "from": 1, "to": 1000000}],
+              "arguments": [{"name": "x", "access": "out", "extents": ["n"]}],
+              "cuda": {"source": "large.cu", "tunables": [)" +
+        tunables + R"(],
+                       "constraints": [{"rule": "t2 * t3 * t4 == 8", "why": "{t2 * t3 * t4} is not 8"},
+                                       {"rule": "t5 == t9 and t6 <= t0", "why": "as it is"},
+                                       {"rule": "t7 * t8 >= 512 * 512", "why": "few"}],
+                       "launches": [{"grid": ["n // 1"], "block": [")" +
+        block + R"(", "t6"], "shared_bytes": ")" + shared + R"("}]},
+              "counts": {"operations": 1}, "reference": {"source": "reference.cpp"}, "tolerance": {"value": 0, "reason": "a test"}})";
+    for (const char* source : {"large.cu", "reference.cpp"}) write(folder.path() / source, "// nothing\n");
+    write(folder.path() / "family.json", description);
+    test::RunningTime time;
+    const KernelFolder kernel(folder.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("large n=8");
+    const SearchSpace space = kernel.family().space(problem, cuda_limits(90));
+    const Members members = space.members();
+    EXPECT_LT(time.seconds(), 3);
+    // Three powers of two that make 8: 10 ways. t7 = t8 = 512; bytes: t5, t6 and t9 = t5 at most.
+    std::size_t expected = 0;
+    const std::vector<std::int64_t> values{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+    for (const std::int64_t t0 : values)
+        for (const std::int64_t t1 : values)
+            for (const std::int64_t t6 : values)
+                for (const std::int64_t t5 : values)
+                    if (t6 <= t0 && t0 * t1 * t6 <= 1024 && 8 * (2 * t5 + t6 + 1024) <= cuda_limits(90).shared_bytes_per_block) expected += 10;
+    EXPECT_EQ(members.size(), expected);
+    for (std::size_t i = 0; i < members.size(); i += 1 + members.size() / 50) EXPECT_EQ(space.check(space.at(members[i])), std::nullopt);
 }
 
 TEST(KernelFolder, ASourceIsToldByMacrosAndItsLinesKeepTheirNumbers) {

@@ -106,7 +106,7 @@ TEST(T1Description, SaysWhatHoneCannotDo) {
                                               "Type: is half; hone takes float, double and int32"},
                                              {R"("FillType": "Random")", R"("FillType": "BinaryRaw")", "FillType: is BinaryRaw"},
                                              {R"("[2**i for i in range(4)]")", R"("[0.5, 1]")", "has the value 0.5"},
-                                             {R"("points > 1 or not adjacent")", R"("points > 100")", "none of the first configurations meets"},
+                                             {R"("points > 1 or not adjacent")", R"("points > 100")", "no configuration meets"},
                                              {R"("ConfigurationSpace")", R"("Configurations")", "ConfigurationSpace"},
                                              {R"("WriteOnly")", R"("WriteSometimes")", "AccessType: is WriteSometimes"}})
         EXPECT_THAT(Folder(saxpy(), piece, other).error(), HasSubstr(says)) << other;

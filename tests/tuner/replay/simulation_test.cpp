@@ -192,7 +192,7 @@ class Stranger : public Strategy {
 };
 
 TEST(Simulation, AStrategyThatAsksForWhatIsNoMemberIsFound) {
-    const StrategyEntry stranger{"stranger", "", [](const SearchSpace& /*space*/, std::vector<std::int64_t> /*members*/, std::uint64_t /*seed*/) {
+    const StrategyEntry stranger{"stranger", "", [](const SearchSpace& /*space*/, Members /*members*/, std::uint64_t /*seed*/) {
                                      return std::unique_ptr<Strategy>(std::make_unique<Stranger>());
                                  }};
     EXPECT_THROW(simulate(space_of({1, 2, 3}), stranger, {}), Error);

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "generator/number_text.hpp"
@@ -33,8 +36,6 @@ constexpr std::array<std::pair<std::string_view, double>, 16> units{{{"s", 1},
                                                                      {"ns", 1e9},
                                                                      {"nanosecond", 1e9},
                                                                      {"nanoseconds", 1e9}}};
-
-constexpr std::int64_t largest_product = std::int64_t{1} << 62;
 
 bool is_word(const std::string& written) {
     return written.starts_with('"');

@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "generator/census.hpp"
+#include "generator/early_expression.hpp"
 #include "generator/error.hpp"
 #include "generator/python_expression.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"
@@ -68,6 +70,7 @@ Parameter read_parameter(const JsonPlace& place) {
 }
 
 using Parameters = std::shared_ptr<const std::vector<Parameter>>;
+using Names = std::shared_ptr<const std::vector<EarlyName>>;
 
 // The value of a name in a configuration, as conditions see it.
 PythonValue value_in(const std::vector<Parameter>& parameters, const Config& config, const std::string& name) {
@@ -80,7 +83,7 @@ PythonValue value_in(const std::vector<Parameter>& parameters, const Config& con
     throw Error("condition", "there is no parameter " + name, "name one of the space's");  // refused when read
 }
 
-Constraint read_condition(const JsonPlace& place, const Parameters& parameters) {
+Constraint read_condition(const JsonPlace& place, const Parameters& parameters, const Names& all) {
     const JsonPlace text = place["Expression"];
     const PythonExpression expression(text.string(longest_t1_text), text.where());
     std::vector<std::string> names;
@@ -97,12 +100,11 @@ Constraint read_condition(const JsonPlace& place, const Parameters& parameters) 
                 for (const auto& name : expression.names()) reason += fmt::format("{}{} is {}", reason.empty() ? "" : ", ", name, value(name).text());
                 return reason.empty() ? "it is never true" : reason;
             },
-            expression.names()};
+            expression.names(), [expression, all] { return std::make_unique<EarlyExpression>(expression, all, PythonExpression::Lookup()); }};
 }
 
 // The defaults where they are a member, else the first member.
-Config start_of(const SearchSpace& free, const std::vector<Constraint>& constraints, const std::vector<Parameter>& parameters, bool& defaults,
-                const std::string& file, std::int64_t most_tried) {
+Config start_of(const std::vector<Constraint>& constraints, const std::vector<Parameter>& parameters, bool& defaults, const std::string& file) {
     const auto member = [&](const Config& config) {
         return std::none_of(constraints.begin(), constraints.end(), [&](const Constraint& rule) { return rule.violation(config).has_value(); });
     };
@@ -112,10 +114,16 @@ Config start_of(const SearchSpace& free, const std::vector<Constraint>& constrai
     defaults = std::all_of(parameters.begin(), parameters.end(), [](const Parameter& parameter) { return parameter.preset.has_value(); }) &&
                member(Config(preset));
     if (defaults) return Config(preset);
-    const std::int64_t tried = std::min(free.product(), most_tried);
-    for (std::int64_t index = 0; index < tried; ++index)
-        if (Config config = free.at(index); member(config)) return config;
-    throw Error(file, fmt::format("none of its first {} configurations meets all conditions", tried), "correct the conditions");
+    std::vector<std::size_t> sizes;
+    for (const Parameter& parameter : parameters) sizes.push_back(parameter.values.size());
+    std::vector<std::unique_ptr<EarlyRule>> rules;
+    for (const Constraint& constraint : constraints) rules.push_back(constraint.early());
+    const auto first = first_member(sizes, rules);
+    if (!first) throw Error(file, "no configuration meets all conditions", "correct the conditions");
+    std::vector<Assignment> assignments;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        assignments.push_back({parameters[i].tunable.name, parameters[i].tunable.values[(*first)[i]]});
+    return Config(std::move(assignments));
 }
 
 std::string tuple_of(const RecordedSpace& recorded, const std::vector<std::size_t>& dimensions, const std::vector<std::size_t>& places) {
@@ -164,7 +172,7 @@ const char* type_of(const RecordedParameter& parameter) {
 
 }  // namespace
 
-T1Space parse_t1(std::string_view text, const std::string& file, std::int64_t most_tried) {
+T1Space parse_t1(std::string_view text, const std::string& file) {
     const JsonNode root = parse_json(without_byte_order_mark(text, file), file);
     const JsonPlace place(root, file);
     if (!place.find("ConfigurationSpace")) throw Error(file, "it has no ConfigurationSpace", form);
@@ -180,18 +188,15 @@ T1Space parse_t1(std::string_view text, const std::string& file, std::int64_t mo
         counted.push_back({tunable.name, std::vector<std::string>(tunable.values.size())});
     }
     check_product(counted, file);
+    const auto names = std::make_shared<std::vector<EarlyName>>();
+    for (const Parameter& parameter : *parameters) names->push_back({parameter.tunable.name, parameter.values});
     std::vector<Constraint> constraints;
     if (const auto conditions = described.find("Conditions"); conditions && !conditions->is_null())
-        for (std::size_t i = 0; i < conditions->elements(); ++i) constraints.push_back(read_condition((*conditions)[i], parameters));
+        for (std::size_t i = 0; i < conditions->elements(); ++i) constraints.push_back(read_condition((*conditions)[i], parameters, names));
     std::vector<Tunable> tunables;
-    std::vector<Assignment> first;
-    for (const auto& parameter : *parameters) {
-        tunables.push_back(parameter.tunable);
-        first.push_back({parameter.tunable.name, parameter.tunable.values.front()});
-    }
+    for (const auto& parameter : *parameters) tunables.push_back(parameter.tunable);
     T1Space result;
-    const SearchSpace free(tunables, {}, first);
-    const Config start = start_of(free, constraints, *parameters, result.defaults_are_safe, file, most_tried);
+    const Config start = start_of(constraints, *parameters, result.defaults_are_safe, file);
     result.space = SearchSpace(std::move(tunables), std::move(constraints), start.assignments());
     if (const auto kernel = place.find("KernelSpecification"))
         if (const auto name = kernel->find("KernelName")) result.kernel = name->string(longest_t1_text);

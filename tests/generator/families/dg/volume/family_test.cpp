@@ -234,7 +234,7 @@ std::set<std::string> forms(const std::string& rest, const Limits& limits) {
     const SearchSpace space = family().space(parse(rest), limits);
     std::set<std::string> names;
     // The members of a form lie side by side.
-    const std::vector<std::int64_t> members = space.members();
+    const Members members = space.members();
     for (auto member = members.begin(); member != members.end();) {
         const std::string name = space.at(*member).word("form");
         EXPECT_TRUE(names.insert(name).second);
