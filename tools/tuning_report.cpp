@@ -77,7 +77,7 @@ std::string budget_remark(const TuningResult& result) {
 }
 
 std::string repeated_remark(const TuningProgress& run) {
-    constexpr int worth_telling = 4;
+    constexpr int worth_telling = 8;
     if (run.repeated == 0 || run.repeated * worth_telling < run.evaluations) return "";
     return fmt::format(
         "{} of {} candidates have the code and launches of another one: {} made no difference to them; 'hone check' of a kernel folder "

@@ -29,7 +29,7 @@ bool succeeded(const std::vector<TunedProblem>& problems, int evaluations);
 /// empty: it searched for longer, or to the space's end.
 std::string budget_remark(const TuningResult& result);
 
-/// That a quarter of a run's candidates or more execute what others do, with the tunables that made
+/// That an eighth of a run's candidates or more execute what others do, with the tunables that made
 /// no difference; empty: fewer do.
 std::string repeated_remark(const TuningProgress& run);
 

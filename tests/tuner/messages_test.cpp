@@ -30,6 +30,9 @@ TEST(Messages, EveryOutcomeComesBackAsItWas) {
         EXPECT_EQ(read_back(to_json(outcome), read_outcome), outcome) << to_string(status) << " seed " << seed;
     }
     EXPECT_EQ(read_back(to_json(Outcome{}), read_outcome), Outcome{});
+    Outcome compiled;
+    compiled.code = "0123456789abcdef";
+    EXPECT_EQ(read_back(to_json(compiled), read_outcome), compiled);
 }
 
 TEST(Messages, EnergyAndTheStateOfTheDeviceComeBackAndAreLeftOutWhenTheyWereNotRead) {
