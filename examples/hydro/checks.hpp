@@ -19,8 +19,8 @@ std::vector<Check> checks_of(const Discretisation& of, const RunSettings& settin
 ///
 /// In two dimensions it is the resolution itself, which is twice what Q2-Q1 needs. In three more is
 /// lost: gas is denser by (1 + t / r)^(d-1) when the shock reaches it, and a shock that begins a
-/// width w too early meets it at r + w, where that is less by (d-1) 3/4 w / r. The mean of r_shock /
-/// r over the gas, by volume, is 1.67 and 1.61 in 2D and 3D. So 3D loses 1.93 times as much.
+/// width w too early meets it at r + w, where that is less by (d-1) 3/4 w / r. The mean over the
+/// gas of the shock's radius by r is 1.67 in 2D and 1.61 in 3D. So 3D loses 1.93 times as much.
 double noh_allowed(int dimension, double resolution);
 
 /// Density, velocity and pressure of a shock tube.

@@ -41,8 +41,8 @@ struct RankWait {
     bool operator==(const RankWait&) const = default;
 };
 
-/// "rank 0 of 3 has waited 30 s for rank 1. Rank 1 waits, too. Rank 2 does not wait: it computes, or
-/// it is stopped". `first` is the number of the first in `ranks`, `noun` what they are called.
+/// "rank 0 of 3 has waited 30 s for rank 1. Rank 1 waits, too. Rank 2 does not wait: it computes,
+/// or it is stopped". `first` is the number of the first in `ranks`, `noun` what they are called.
 std::string wait_report(int speaker, double seconds, std::span<const RankWait> ranks, const std::string& noun = "rank", int first = 0);
 
 /// A line on standard error.

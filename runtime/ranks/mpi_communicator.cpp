@@ -57,7 +57,8 @@ void expect_success(int code, const char* call) {
     throw Error(call, text, "all ranks must make the same calls, with the same lengths");
 }
 
-// What ranks tell the first two of their long waits, so that one of these can say which do not wait.
+// What ranks tell the first two of their long waits, so that one of these can say which do not
+// wait.
 // A rank tells when a wait has lasted, and when such a wait has ended.
 class WaitNotes {
   public:

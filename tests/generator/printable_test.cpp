@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "generator/error.hpp"
+
 namespace hone::printable_test {
 namespace {
 
@@ -21,6 +23,10 @@ TEST(Printable, ShowsWhatTurnsTheDirectionOrHasNoWidth) {
                                    "\u2066", "\u2067", "\u2068", "\u2069", "\ufeff", "\u00ad", "\u180e", "\ufff9"})
         EXPECT_TRUE(printable(text).starts_with("\\u")) << text;
     EXPECT_EQ(printable("\U000e0041"), R"(\udb40\udc41)") << "a tag, in JSON's two halves";
+}
+
+TEST(Printable, IsWhatErrorsAre) {
+    EXPECT_STREQ(Error(std::string("a\0b", 3), "x\u202e", "\x1b[2J").what(), R"(a\u0000b: x\u202e; \u001b[2J)");
 }
 
 TEST(Printable, ShowsBytesThatAreNoUtf8) {

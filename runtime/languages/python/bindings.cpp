@@ -51,8 +51,8 @@ void* stream_of(std::uintptr_t stream) {
     return reinterpret_cast<void*>(stream);  // NOLINT(performance-no-int-to-ptr): Python's libraries give streams as numbers
 }
 
-// C's texts end at a zero character, which Python's may hold: what stands behind it would be dropped
-// unseen. Needs the interpreter's lock.
+// C's texts end at a zero character, which Python's may hold: what stands behind it would be
+// dropped unseen. Needs the interpreter's lock.
 const char* c_text(const std::string& text) {
     if (const std::size_t at = text.find('\0'); at != std::string::npos)
         raise(PyExc_ValueError, fmt::format("a text has a zero character at place {}; remove it", at));

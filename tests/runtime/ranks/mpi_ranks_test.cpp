@@ -54,13 +54,10 @@ class MpiRanks : public ::testing::Test {
 
     // This test on so many ranks.
     ProcessResult on_ranks(int ranks, const std::vector<std::pair<std::string, std::string>>& more = {}) const {
-        std::vector<std::pair<std::string, std::string>> environment{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                                                     {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                                                     // What MPI keeps at its end is not ours.
-                                                                     {"ASAN_OPTIONS", "detect_leaks=0"},
-                                                                     {"HONE_TEST_SEED", fmt::format("{}", seed_)},
-                                                                     {"GTEST_TOTAL_SHARDS", "1"},
-                                                                     {"GTEST_SHARD_INDEX", "0"}};
+        // Leaks: what MPI keeps at its end is not ours.
+        std::vector<std::pair<std::string, std::string>> environment{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                                                     {"ASAN_OPTIONS", "detect_leaks=0"}, {"HONE_TEST_SEED", fmt::format("{}", seed_)},
+                                                                     {"GTEST_TOTAL_SHARDS", "1"},        {"GTEST_SHARD_INDEX", "0"}};
         environment.insert(environment.end(), more.begin(), more.end());
         const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
         return run_process({mpirun_, "--oversubscribe", "-n", fmt::format("{}", ranks), std::filesystem::read_symlink("/proc/self/exe").string(),
