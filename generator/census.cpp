@@ -177,25 +177,25 @@ Census take_census(const SearchSpace& space, const std::function<bool()>& stop) 
     return census;
 }
 
-std::optional<std::vector<std::uint16_t>> first_member(const std::vector<std::size_t>& sizes, const std::vector<std::unique_ptr<EarlyRule>>& rules) {
-    constexpr std::size_t most_edges = std::size_t{1} << 20;
-    constexpr int most_stops = 16384;  // times 64 values that are tried
+std::optional<std::vector<std::uint16_t>> first_member(const std::vector<std::size_t>& sizes, const std::vector<std::unique_ptr<EarlyRule>>& rules,
+                                                       std::size_t most_tried) {
     std::int64_t product = 1;
     for (const std::size_t size : sizes)
         if (__builtin_mul_overflow(product, static_cast<std::int64_t>(size), &product) || product > largest_product)
             throw Error("search space", "its tunables' values have more than 2^62 combinations", "leave some values out");
     std::optional<std::int64_t> first;
-    if (const auto tree = MemberTree::build(sizes, rules, {.most_edges = most_edges})) {
+    if (const auto tree = MemberTree::build(sizes, rules, {.most_edges = most_tried})) {
         if (tree->size() > 0) first = tree->at(0);
     } else {
-        int stops = 0;
+        const std::size_t most_stops = most_tried / MemberTree::asks_per_stop;
+        std::size_t stops = 0;
         const auto take = [&](std::int64_t found) {
             first = found;
             return false;
         };
         walk_allowed(sizes, rules, take, [&] { return ++stops > most_stops; });
         if (!first && stops > most_stops)
-            throw Error("search space", "no configuration was found that keeps all constraints, among some millions that were tried",
+            throw Error("search space", "no configuration was found that keeps all constraints, among those that were tried",
                         "name one that does: \"safe\" in a family.json, Default in a T1 file");
     }
     if (!first) return std::nullopt;

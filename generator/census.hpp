@@ -37,7 +37,8 @@ Census early_census(const SearchSpace& space, const std::function<bool()>& stop,
 
 /// The first of a product's assignments, each tunable with so many values, that keeps all rules, as
 /// levels; nothing where there is none. Throws Error where there are more than 2^62 assignments,
-/// and where a few million of them did not tell.
-std::optional<std::vector<std::uint16_t>> first_member(const std::vector<std::size_t>& sizes, const std::vector<std::unique_ptr<EarlyRule>>& rules);
+/// and where so many beginnings that were tried did not tell.
+std::optional<std::vector<std::uint16_t>> first_member(const std::vector<std::size_t>& sizes, const std::vector<std::unique_ptr<EarlyRule>>& rules,
+                                                       std::size_t most_tried = std::size_t{1} << 20);
 
 }  // namespace hone::inline v0_1

@@ -52,10 +52,12 @@ std::optional<std::int64_t> whole_of(const PythonValue& value) {
 }
 
 void widen(Part& part) {
-    if (std::isnan(part.low) || std::isnan(part.high)) part.number = false;
-    if (!part.number) part.low = -infinite, part.high = infinite;
     if (part.low < -exact) part.low = -infinite;
     if (part.high > exact) part.high = infinite;
+    // Of infinities there may come what is no number; whole numbers that large are an Error.
+    const bool finite = std::isfinite(part.low) && std::isfinite(part.high);
+    if (std::isnan(part.low) || std::isnan(part.high) || (!part.whole && !finite)) part.number = false;
+    if (!part.number) part.low = -infinite, part.high = infinite;
 }
 
 Part part_of(PythonValue value) {

@@ -10,8 +10,7 @@ namespace {
 
 using Verdict = EarlyAnswer::Verdict;
 
-constexpr std::uint32_t settled = 0;       // a rule that holds, or of whose tunables none has a value yet
-constexpr std::size_t asks_per_stop = 64;  // rules are asked between two looks at the clock
+constexpr std::uint32_t settled = 0;  // a rule that holds, or of whose tunables none has a value yet
 
 std::vector<std::int64_t> products_after(std::span<const std::size_t> sizes) {
     std::vector<std::int64_t> after(sizes.size() + 1, 1);
@@ -38,7 +37,7 @@ class Patience {
   public:
     explicit Patience(const std::function<bool()>& stop) : stop_(stop) {}
     bool over() {
-        if (stop_ && ++asked_ % asks_per_stop == 0) over_ = over_ || stop_();
+        if (stop_ && ++asked_ % MemberTree::asks_per_stop == 0) over_ = over_ || stop_();
         return over_;
     }
 

@@ -39,6 +39,7 @@ class MemberTree {
     };
     /// Of as many tunables as `sizes` has, each with so many values. Nothing where it was stopped,
     /// or where more beginnings differ than `most_edges` allows. Throws Error as the rules do.
+    static constexpr std::size_t asks_per_stop = 64;  ///< values that are tried between two questions to `stop`
     static std::optional<MemberTree> build(std::span<const std::size_t> sizes, std::span<const std::unique_ptr<EarlyRule>> rules,
                                            const Options& options);
 

@@ -1,18 +1,11 @@
 #include "tools/remembered_ceilings.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/temporary_folder.hpp"
-#include "tests/tools/ask.hpp"
-#include "tests/tools/hone_process.hpp"
 
 namespace hone::tools::remembered_ceilings_test {
 namespace {
-
-using test::ask;
-using testing::HasSubstr;
-using testing::Not;
 
 const DeviceFingerprint h200{Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"};
 

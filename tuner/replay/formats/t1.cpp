@@ -104,7 +104,8 @@ Constraint read_condition(const JsonPlace& place, const Parameters& parameters, 
 }
 
 // The defaults where they are a member, else the first member.
-Config start_of(const std::vector<Constraint>& constraints, const std::vector<Parameter>& parameters, bool& defaults, const std::string& file) {
+Config start_of(const std::vector<Constraint>& constraints, const std::vector<Parameter>& parameters, bool& defaults, const std::string& file,
+                std::size_t most_tried) {
     const auto member = [&](const Config& config) {
         return std::none_of(constraints.begin(), constraints.end(), [&](const Constraint& rule) { return rule.violation(config).has_value(); });
     };
@@ -118,7 +119,7 @@ Config start_of(const std::vector<Constraint>& constraints, const std::vector<Pa
     for (const Parameter& parameter : parameters) sizes.push_back(parameter.values.size());
     std::vector<std::unique_ptr<EarlyRule>> rules;
     for (const Constraint& constraint : constraints) rules.push_back(constraint.early());
-    const auto first = first_member(sizes, rules);
+    const auto first = first_member(sizes, rules, most_tried);
     if (!first) throw Error(file, "no configuration meets all conditions", "correct the conditions");
     std::vector<Assignment> assignments;
     for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -172,7 +173,7 @@ const char* type_of(const RecordedParameter& parameter) {
 
 }  // namespace
 
-T1Space parse_t1(std::string_view text, const std::string& file) {
+T1Space parse_t1(std::string_view text, const std::string& file, std::size_t most_tried) {
     const JsonNode root = parse_json(without_byte_order_mark(text, file), file);
     const JsonPlace place(root, file);
     if (!place.find("ConfigurationSpace")) throw Error(file, "it has no ConfigurationSpace", form);
@@ -196,7 +197,7 @@ T1Space parse_t1(std::string_view text, const std::string& file) {
     std::vector<Tunable> tunables;
     for (const auto& parameter : *parameters) tunables.push_back(parameter.tunable);
     T1Space result;
-    const Config start = start_of(constraints, *parameters, result.defaults_are_safe, file);
+    const Config start = start_of(constraints, *parameters, result.defaults_are_safe, file, most_tried);
     result.space = SearchSpace(std::move(tunables), std::move(constraints), start.assignments());
     if (const auto kernel = place.find("KernelSpecification"))
         if (const auto name = kernel->find("KernelName")) result.kernel = name->string(longest_t1_text);

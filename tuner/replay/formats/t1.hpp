@@ -21,8 +21,9 @@ struct T1Space {
 
 /// Values and conditions are computed by an evaluator of our own (python_expression.hpp), never by
 /// Python. A condition becomes a constraint that is named by its expression. Throws Error naming
-/// `file` and line, also when no configuration meets all conditions, or none was found soon.
-T1Space parse_t1(std::string_view text, const std::string& file);
+/// `file` and line, also when no configuration meets all conditions, or none was found among
+/// `most_tried`.
+T1Space parse_t1(std::string_view text, const std::string& file, std::size_t most_tried = std::size_t{1} << 20);
 
 /// The parameters of a recorded space, with conditions that leave exactly its members. There are no
 /// sources in it: the kernel's name is all that is said of the kernel.
