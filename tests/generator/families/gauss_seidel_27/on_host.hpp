@@ -87,7 +87,8 @@ inline KernelSource blocks_at_once(const KernelSource& emulated) {
     replace_body(source.text, "int published(", "    return __atomic_load_n(progress, __ATOMIC_ACQUIRE);\n");
     // Where one thread waits for its own block, too, the others go on meanwhile. Whoever waits for
     // long sleeps: with dozens of processes that only look, those that they wait for hardly run.
-    const bool own_block = source.text.find("void wait_for_warps(") != std::string::npos;
+    const bool own_block =
+        source.text.find("void wait_for_warps(") != std::string::npos || source.text.find("int steps_of_warp(") != std::string::npos;
     replace_body(source.text, "int wait_for(int* ",
                  std::string(R"(    int now = published(progress);
     for (int looks = 1; now < row; now = published(progress), ++looks) {
