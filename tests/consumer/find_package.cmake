@@ -10,6 +10,14 @@ file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/main.cpp DESTINATION ${WORK}/projec
 file(COPY ${SOURCE}/../../examples/heat.cpp ${SOURCE}/../../examples/heat ${SOURCE}/../../examples/c DESTINATION ${WORK}/project/examples)
 set(REPOSITORY ${SOURCE}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/readme.cmake)
+# Where a part is not built nothing is installed, and it is said which part.
+file(READ ${BUILD}/cmake_install.cmake script)
+string(REPLACE "libhone_tuner" "libhone_unbuilt" script "${script}")
+file(CONFIGURE OUTPUT ${WORK}/install_unbuilt.cmake CONTENT "${script}" @ONLY)
+execute_process(COMMAND ${CMAKE_COMMAND} -DCMAKE_INSTALL_PREFIX=${WORK}/nothing -P ${WORK}/install_unbuilt.cmake RESULT_VARIABLE code ERROR_VARIABLE told)
+if(code EQUAL 0 OR NOT told MATCHES "libhone_unbuilt[^ ]*[ \n]+is[ \n]+not[ \n]+built" OR EXISTS ${WORK}/nothing)
+    message(FATAL_ERROR "an installation without libhone_tuner ended with ${code}: ${told}")
+endif()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release
