@@ -91,6 +91,14 @@ void nudge(std::span<Real> values, std::uint64_t seed) {
     }
 }
 
+// Where results are infinite, no change of an input says what rounding may do to them.
+bool has_infinity(const ArraySpec& spec, const HostArray& array) {
+    if (value_type_of(spec, array.precision()) == ValueType::i32) return false;
+    for (std::int64_t i = 0; i < array.words(); ++i)
+        if (std::isinf(array.word(i))) return true;
+    return false;
+}
+
 std::vector<void*> pointers_to(std::vector<HostArray>& arrays) {
     std::vector<void*> pointers;
     pointers.reserve(arrays.size());
@@ -168,7 +176,7 @@ Workload captured_workload(const Family& family, const Capture& capture, const P
     }
     family.reference(problem, pointers, 0, family.range(problem));
     for (std::size_t i = 0; i < workload.expected.size(); ++i)
-        if (capture.arrays[i].access != Access::in && largest_difference(specs[i], workload.expected[i], workload.expected[i]) > 0)
+        if (capture.arrays[i].access != Access::in && has_infinity(specs[i], workload.expected[i]))
             throw Error(capture.file.string(), "the step leads to infinite values in " + capture.arrays[i].name, "capture a step before that");
     workload.tolerances = sensitivities(family, problem, workload.arrays, workload.expected, seed);
     double most = 0;

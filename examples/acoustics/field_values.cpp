@@ -1,6 +1,7 @@
 #include "examples/acoustics/field_values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "examples/acoustics/model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,7 @@
 #include "runtime/kernel_folder/source_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

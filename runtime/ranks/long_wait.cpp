@@ -1,6 +1,7 @@
 #include "runtime/ranks/long_wait.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -66,7 +67,7 @@ void tell_of_wait(const std::string& text) {
 }
 
 ToldWait::ToldWait(std::string text) {
-    thread_ = std::thread([this, text = std::move(text)] {
+    thread_.start([this, text = std::move(text)] {
         LongWait wait;
         std::unique_lock lock(mutex_);
         while (!ended_) {
@@ -85,7 +86,6 @@ ToldWait::~ToldWait() {
         ended_ = true;
     }
     changed_.notify_all();
-    thread_.join();
 }
 
 }  // namespace hone::inline v0_1

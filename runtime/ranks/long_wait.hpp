@@ -5,7 +5,8 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
+
+#include "runtime/threads.hpp"
 
 namespace hone::inline v0_1 {
 
@@ -61,7 +62,7 @@ class ToldWait {
     std::mutex mutex_;
     std::condition_variable changed_;
     bool ended_ = false;
-    std::thread thread_;
+    Threads thread_;
 };
 
 }  // namespace hone::inline v0_1

@@ -1,6 +1,7 @@
 #include "generator/census.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

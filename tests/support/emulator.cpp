@@ -53,7 +53,8 @@ std::string launcher(const KernelSource& source, const Launch& launch, const std
     add("int", "first", "int");
     add("int", "last", "int");
     for (std::size_t i = 0; i < launch.constants.size(); ++i) add("int", fmt::format("constant{}", i), "int");
-    std::string text = fmt::format("extern \"C\" void {}({}) {{\n", name, parameters);
+    // Types of the prelude are hidden, and to some compilers so is what takes them.
+    std::string text = fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) void {}({}) {{\n", name, parameters);
     text += statics;
     std::array<std::string, 3> grid;
     for (std::size_t axis = 0; axis < 3; ++axis) grid[axis] = fmt::format("{}u", launch.grid[axis]);

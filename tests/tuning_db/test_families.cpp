@@ -123,7 +123,7 @@ Record RandomRecords::operator()() {
     Record record = make_record(problem, "", median, device);
     const SearchSpace space = two_families().of(record.problem).space(record.problem, cpu_limits());
     const auto members = space.members();
-    record.config = space.at(members.at(static_cast<std::size_t>(below(std::ssize(members)))));
+    record.config = space.at(members[static_cast<std::size_t>(below(std::ssize(members)))]);
     const double width = uniform(1e-3, 3e-2);
     record.step = {median, median * (1 - width), median * (1 + width), median * (1 - 2 * width), static_cast<int>(5 + below(40))};
     record.verification_error = below(8) == 0 ? 1 : uniform(0, 1e-5);

@@ -173,7 +173,7 @@ struct Plain<nvmlFieldValue_st> {
     using type = NvmlFieldValue;
 };
 template <>
-struct Plain<nvmlProcessInfo_st> {
+struct Plain<nvmlProcessInfo_t> {
     using type = NvmlProcess;
 };
 static_assert(sizeof(NvmlProcess) == sizeof(nvmlProcessInfo_t) && nvml_insufficient_size == NVML_ERROR_INSUFFICIENT_SIZE);
