@@ -46,7 +46,8 @@ class Step {
             for (std::size_t axis = 0; axis < axes; ++axis) for_cells(0, {}, [&](const Cell& c) { of(velocity(axis), c) = new_velocity(axis, c); });
         if (kernel == "pressure") for_cells(0, {}, [&](const Cell& c) { of("p", c) = new_pressure(c); });
         if (kernel != "step") return;
-        // Time steps in copies of the fields, each of fewer cells around the others than the one before.
+        // Time steps in copies of the fields, each of fewer cells around the others than the one
+        // before.
         PublishedArrays fields = a;
         Step all(*this, fields);
         for (std::int64_t level = levels; level-- > 0;) {
@@ -84,7 +85,8 @@ class Step {
         return a.has(name) ? a[name](row, c.at(axis)) : 1;
     }
 
-    // Cells and some around them; of velocities along `axis` all faces that these cells' pressures need.
+    // Cells and some around them; of velocities along `axis` all faces that these cells' pressures
+    // need.
     template <typename Visit>
     void for_cells(std::int64_t extension, std::optional<std::size_t> axis, const Visit& visit) const {
         Cell begin{}, end = n;

@@ -104,7 +104,8 @@ class Step {
         return a.has("materials") ? a["materials"](k, f < second ? 0 : 1) : 1;
     }
 
-    // What the upwind flux is more than the own one, by the fields of the Riemann problem between two impedances.
+    // What the upwind flux is more than the own one, by the fields of the Riemann problem between
+    // two impedances.
     State flux(const State& own, const State& other, const Vector& n, double z, double other_z) const {
         if (equation == "acoustics_3d") {
             const double u = dot(n, {own[1], own[2], own[3]}), other_u = dot(n, {other[1], other[2], other[3]});
@@ -142,7 +143,8 @@ class Step {
                 State own{}, other{};
                 for (std::int64_t f = 0; f < fields; ++f) {
                     own.at(static_cast<std::size_t>(f)) = a["q"](k, f, node);
-                    // A reflecting wall turns E, or the velocity, round; in two dimensions E is the last field.
+                    // A reflecting wall turns E, or the velocity, round; in two dimensions E is the
+                    // last field.
                     const bool turns = equation == "acoustics_3d" ? f > 0 : f >= (dimension == 2 ? 2 : 3);
                     other.at(static_cast<std::size_t>(f)) = plus >= 0    ? a["q"](plus / element.nodes(), f, plus % element.nodes())
                                                             : plus == -2 ? 0
