@@ -136,10 +136,10 @@ class Database {
     std::vector<Neighbour> neighbours(const Problem& problem, const DeviceFingerprint& device) const;
 
     /// Best share of a problem between two devices, whichever of them the record names first: of
-    /// the exact problem, else of the nearest size that is near (ScaleDistance::near); among several pairs of configurations one that
-    /// is not disturbed, then that of the first folder, then the fastest verified one whose members
-    /// both spaces have. With Grade::none the share is 1 and both configurations are those of
-    /// `best`.
+    /// the exact problem, else of the nearest size that is near (ScaleDistance::near); among
+    /// several pairs of configurations one that is not disturbed, then that of the first folder,
+    /// then the fastest verified one whose members both spaces have. With Grade::none the share is
+    /// 1 and both configurations are those of `best`.
     Share best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const;
 
     /// What was measured for the exchanges of a program's step on so many devices of one model over

@@ -24,8 +24,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using tools::Json;
 
-// A space of 4608 members, so that no search has come to its end when ranks find out that one of them is silent: with 90, as gauss_seidel_27 has, a
-// fast machine had them all before.
+// A space of 4608 members, so that no search has come to its end when ranks find out that one of
+// them is silent: with 90, as gauss_seidel_27 has, a fast machine had them all before.
 std::vector<std::string> tune(const std::string& until, const std::string& limit) {
     return {"tune", "acoustics_staggered", "kernel=step", "dimension=3", "order=4", "precision=f32", "nx=40",  "ny=36",    "nz=32",  "--device",
             "cpu",  "--samples",           "6",           "--seed",      "3",       "--strategy",    "random", "--resume", "--json", until,

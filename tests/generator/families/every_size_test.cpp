@@ -1,6 +1,6 @@
 // Every form of every family at sizes of all residues of what it takes at a time: of a vector, of a
-// thread, of a block. A kernel's text is of all sizes (family_contract_test), so that it is compiled
-// once for all of them.
+// thread, of a block. A kernel's text is of all sizes (family_contract_test), so that it is
+// compiled once for all of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

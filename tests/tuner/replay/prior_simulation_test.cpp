@@ -86,7 +86,8 @@ TEST(SlowPrior, SavesEvaluationsEvenFromAnotherMakersDevice) {
             }
         }
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            // Of pairs of searches with one seed, which begin alike but for what the neighbour gives.
+            // Of pairs of searches with one seed, which begin alike but for what the neighbour
+            // gives.
             std::vector<double> saved;
             std::transform(without.at(i).begin(), without.at(i).end(), with.at(i).begin(), std::back_inserter(saved), std::minus<>());
             const Mean saving = mean_of(saved);
@@ -94,9 +95,9 @@ TEST(SlowPrior, SavesEvaluationsEvenFromAnotherMakersDevice) {
                 "{}, to within {:.0f} %: {:.1f} evaluations without, {:.1f} with the best four of {}; standard error of the difference {:.1f}\n",
                 own->title().name, 100 * parts.at(i), mean_of(without.at(i)).value, mean_of(with.at(i)).value, neighbour->title().name, saving.error);
             // If neighbours were worth nothing, all six comparisons would pass by chance in one of
-            // 1900 such tests: beyond two standard errors lies 2.3 % of the normal distribution that
-            // means of 60 have, and the two directions are independent, the three parts at worst one
-            // and the same. Measured when this was written: 2.6 to 7.8.
+            // 1900 such tests: beyond two standard errors lies 2.3 % of the normal distribution
+            // that means of 60 have, and the two directions are independent, the three parts at
+            // worst one and the same. Measured when this was written: 2.6 to 7.8.
             EXPECT_GT(saving.value, 2 * saving.error);
         }
     }
