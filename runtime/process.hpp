@@ -71,9 +71,9 @@ void kill_tree(pid_t root);
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
                           const std::vector<std::pair<std::string, std::string>>& environment = {});
 
-/// The same where the end must not depend on what else the machine does: the program is killed after
-/// `seconds` of processor time, with what it started, or after as long without any of it; at the
-/// latest after thirty times as long.
+/// The same where the end must not depend on what else the machine does: the program is killed
+/// after `seconds` of processor time, with what it started, or after as long without any of it; at
+/// the latest after thirty times as long.
 ProcessResult run_process_by_its_work(const std::vector<std::string>& arguments, double seconds,
                                       const std::vector<std::pair<std::string, std::string>>& environment = {});
 
@@ -83,9 +83,9 @@ class InterruptedError : public Error {
     using Error::Error;
 };
 
-/// From now on `run_process` ends what it runs, and throws InterruptedError, once `interrupted` says
-/// so; null: never. For programs that take Ctrl-C as a flag: what they start has groups of its own
-/// and does not get it.
+/// From now on `run_process` ends what it runs, and throws InterruptedError, once `interrupted`
+/// says so; null: never. For programs that take Ctrl-C as a flag: what they start has groups of its
+/// own and does not get it.
 void end_programs_when(bool (*interrupted)());
 
 /// Kills what `run_process` is running now, with all of its groups. For a signal's handler.

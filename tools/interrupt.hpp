@@ -8,8 +8,8 @@ void end_with_programs();
 
 /// While it lives, the first Ctrl-C (SIGINT), SIGTERM or SIGHUP (unless ignored, as under nohup)
 /// sets a flag instead of ending the process, and the second ends it at once with exit code 4.
-/// The second does so for the rest of the process, which is about to end. A compiler that this process
-/// waits for is ended by the first (InterruptedError, runtime/process.hpp). One at a time.
+/// The second does so for the rest of the process, which is about to end. A compiler that this
+/// process waits for is ended by the first (InterruptedError, runtime/process.hpp). One at a time.
 ///
 ///     const InterruptGuard guard;
 ///     while (!guard.requested()) work();

@@ -31,7 +31,8 @@ struct Evaluated {
 /// by a formula in a simulation.
 ///
 /// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more, as
-/// where the machine is at fault (MachineError), but for another host, which costs its device alone.
+/// where the machine is at fault (MachineError), but for another host, which costs its device
+/// alone.
 class Evaluator {
   public:
     virtual ~Evaluator() = default;

@@ -63,7 +63,8 @@ std::string reason(const ProcessResult& result, const std::string& log) {
 
 constexpr const char* source_name = "kernel.cpp";
 
-// Whether a compiler's log finds fault with a line: "kernel.cpp:3:7: error: ", "mine.h:2: fatal error: ".
+// Whether a compiler's log finds fault with a line: "kernel.cpp:3:7: error: ", "mine.h:2: fatal
+// error: ".
 bool names_a_line(std::string_view log) {
     for (std::size_t at = log.find("error: "); at != std::string_view::npos; at = log.find("error: ", at + 1)) {
         const std::string_view before = log.substr(0, at);

@@ -16,8 +16,8 @@ std::vector<std::string> nvrtc_options(const std::string& architecture);
 ///
 /// A kernel may include the toolkit's headers (toolkit_headers.hpp) and those of the C library that
 /// mean anything on a device (nvrtc_headers.hpp); their contents are part of the cache's key.
-/// `float4`, `double2`, the device intrinsics and inline PTX are there without. Functions and constants without __host__ or __device__ belong to the
-/// device, so that plain `constexpr` works.
+/// `float4`, `double2`, the device intrinsics and inline PTX are there without. Functions and
+/// constants without __host__ or __device__ belong to the device, so that plain `constexpr` works.
 ///
 /// Several threads may compile at once. Seen with NVRTC 13.0: they take turns at parsing (a short
 /// compilation waited for the whole of another's long parse), while optimising and assembling,

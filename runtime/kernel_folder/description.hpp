@@ -108,8 +108,8 @@ struct ReferenceSource {
     std::string file;          ///< in the folder: C++, a shared library or Python; or empty
     std::string text;          ///< of that file, but for a library
     std::string entry;         ///< the function
-    /// What runs beside `text` when a library or a Python function is called, by absolute paths, each
-    /// with its SHA-256: the file itself, and the Python files that it imports.
+    /// What runs beside `text` when a library or a Python function is called, by absolute paths,
+    /// each with its SHA-256: the file itself, and the Python files that it imports.
     std::vector<std::pair<std::string, std::string>> files;
 };
 

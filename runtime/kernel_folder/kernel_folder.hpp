@@ -24,9 +24,9 @@ struct Description;
 ///
 /// The family is called by the kernel's name and eight digits of a hash of family.json, the sources
 /// that it names and all that they read: headers (runtime/kernel_folder/headers.hpp), a reference's
-/// shared library, the Python files that it imports: "jacobi:3fa91c02". So tuned results of a kernel as it was before a change
-/// stay in the database and are not handed to what it is now. `Families::find` takes the name
-/// alone.
+/// shared library, the Python files that it imports: "jacobi:3fa91c02". So tuned results of a
+/// kernel as it was before a change stay in the database and are not handed to what it is now.
+/// `Families::find` takes the name alone.
 class KernelFolder {
   public:
     /// Reads family.json and the sources. Nothing is compiled. Throws Error, with file, line and

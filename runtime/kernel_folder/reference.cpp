@@ -20,8 +20,8 @@ namespace hone::inline v0_1::kernel_folder {
 
 namespace {
 
-// The loader gives back what it has under a path, also where another file is there now. So a library
-// that was built anew is opened by another name of its path. Null where the loader refuses.
+// The loader gives back what it has under a path, also where another file is there now. So a
+// library that was built anew is opened by another name of its path. Null where the loader refuses.
 void* opened(const std::filesystem::path& file, const std::string& hash) {
     static std::mutex mutex;
     static std::map<std::filesystem::path, std::map<std::string, void*>> libraries;  // by contents; loaded for good

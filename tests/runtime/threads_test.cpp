@@ -31,7 +31,7 @@ TEST(ConcurrentThreads, ReachTheirCallerWithWhatTheyThrow) {
     left.start([] { throw 1; });
 }
 
-TEST(ConcurrentCaught, CarriesOneOfALoopsExceptions) {
+TEST(Caught, CarriesOneOfALoopsExceptions) {
     Caught caught;
 #pragma omp parallel for
     for (int i = 0; i < 100; ++i)

@@ -36,8 +36,8 @@ namespace hone::inline v0_1 {
 /// CandidateBench.
 ///
 /// A request that cannot be served is answered by {"error": why}, with "machine_at_fault": 1 where
-/// no request of the kind can be (MachineError). What kernels or libraries print on standard output goes to standard
-/// error.
+/// no request of the kind can be (MachineError). What kernels or libraries print on standard output
+/// goes to standard error.
 int worker_main(const Families& families);
 
 }  // namespace hone::inline v0_1
