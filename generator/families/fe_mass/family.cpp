@@ -62,8 +62,9 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
     const char* const vectors = "[components][nodes]";
     std::vector<ArraySpec> result;
     if (shape.stored) {
-        result.push_back(laid_out({"weights", Access::in, shape.elements * points, "[elements][points^d]", "density |J| times the quadrature's weight"},
-                                  {shape.elements, points}));
+        result.push_back(
+            laid_out({"weights", Access::in, shape.elements * points, "[elements][points^d]", "density |J| times the quadrature's weight"},
+                     {shape.elements, points}));
     } else {
         const std::int64_t d = shape.dimension;
         result.push_back(laid_out({"vertices", Access::in, shape.elements * d * shape.corners(), "[elements][d][2^d]", "corners of elements"},
