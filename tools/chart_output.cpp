@@ -186,6 +186,14 @@ std::string gnuplot_script(const SvgChart& chart, const std::filesystem::path& p
 
 }  // namespace
 
+void require_points(const SvgChart& chart) {
+    const Scale x(chart.logarithmic_x), y(chart.logarithmic_y);
+    for (const auto& series : chart.series)
+        for (const auto& point : series.points)
+            if (x.shows(point.x) && y.shows(point.y)) return;
+    if (!chart.may_be_empty) throw NothingError("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
+}
+
 std::string chart_text(const SvgChart& chart, int columns) {
     if (chart.bars) return without_trailing_spaces(bars_text(chart, columns));
     constexpr int rows = 20;

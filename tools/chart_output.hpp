@@ -7,6 +7,9 @@
 
 namespace hone::tools {
 
+/// Throws NothingError (tools/command.hpp) where no point of a chart can be shown.
+void require_points(const SvgChart& chart);
+
 /// A chart as lines of text of at most `columns` columns: a letter for each series, axes with their
 /// bounds, and what the letters mean. Throws Error when no point can be shown.
 std::string chart_text(const SvgChart& chart, int columns);

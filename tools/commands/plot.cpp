@@ -208,7 +208,10 @@ Exit plot(Settings settings, Console& console) {
     const SvgChart chart = kind->chart(settings, console);
     if (settings.json) {
         print(console, document_of(chart));
-    } else if (settings.output.empty()) {
+        return Exit::ok;
+    }
+    require_points(chart);
+    if (settings.output.empty()) {
         // A terminal cannot show SVG.
         console.print("{}", settings.text || console.out_is_terminal ? chart_text(chart, console.columns) : svg(chart));
     } else {
