@@ -283,8 +283,8 @@ class Run {
         return options_.seconds > 0 && elapsed() + reserve() >= options_.seconds;
     }
 
-    /// The space is enumerated within the budget and its grace, too.
-    bool too_late() const { return options_.seconds > 0 && now() - made_ >= options_.seconds + options_.grace; }
+    /// The space is enumerated within the budget, too; a short one leaves it a second of the grace.
+    bool too_late() const { return options_.seconds > 0 && now() - made_ >= std::max(options_.seconds, std::min(options_.grace, 1.0)); }
 
     /// Nothing goes on for longer, not even what must be: a compiler may hang at the first
     /// candidate, a device in the finals. Counted from this process's start, so that a resumed run

@@ -186,11 +186,11 @@ TEST(Census, TenToTheEightLooseMembersTakeLittleTimeAndMemory) {
 TEST(Census, MembersOfOneListOfTheirsAreFoundAtOnce) {
     test::RunningTime time;
     std::string list;
-    for (int i = 0; i < 3000; ++i)
+    for (int i = 0; i < 1000; ++i)
         list += fmt::format("{}({}, {}, {}, {}, {}, {}, {}, {})", i == 0 ? "" : ", ", 1 + i % 16, 1 + i % 15, 1 + i % 14, 1 + i % 13, 1 + i % 11,
                             1 + i % 9, 1 + i % 7, 1 + i % 5);
     const SearchSpace space = space_of(alike(8, up_to(16)), {"(" + product_of(8, ", ") + ") in [" + list + "]"}, {});
-    EXPECT_EQ(space.members().size(), 3000U);
+    EXPECT_EQ(space.members().size(), 1000U);
     EXPECT_LT(time.seconds(), 3);
 }
 
