@@ -409,7 +409,7 @@ struct EarlyExpression::State {
         return {Verdict::open, part.rest()};
     }
 
-    static EarlyAnswer inverse(EarlyAnswer answer) {
+    static EarlyAnswer inverse(const EarlyAnswer& answer) {
         if (answer.verdict == Verdict::open) return {Verdict::open, "!" + answer.rest};
         return {answer.verdict == Verdict::holds ? Verdict::broken : Verdict::holds};
     }
@@ -430,7 +430,7 @@ struct EarlyExpression::State {
     EarlyAnswer choice(Term& term) {
         const EarlyAnswer condition = truth(term.children[1]);
         if (condition.verdict != Verdict::open) return truth(term.children[condition.verdict == Verdict::holds ? 0 : 2]);
-        const EarlyAnswer a = truth(term.children[0]);
+        EarlyAnswer a = truth(term.children[0]);
         const EarlyAnswer b = truth(term.children[2]);
         if (a.verdict == b.verdict && a.verdict != Verdict::open) return a;
         return {Verdict::open,
@@ -457,7 +457,7 @@ struct EarlyExpression::State {
     EarlyAnswer pair(const std::string& sign, Term& left, Term& right) {
         const Part a = value(left);
         const Part b = value(right);
-        const EarlyAnswer open{Verdict::open, fmt::format("{}{}{}", a.rest(), sign, b.rest())};
+        EarlyAnswer open{Verdict::open, fmt::format("{}{}{}", a.rest(), sign, b.rest())};
         if (!a.number || !b.number) return open;
         const auto decided = [&](bool always, bool never) -> EarlyAnswer {
             return always ? EarlyAnswer{Verdict::holds} : never ? EarlyAnswer{Verdict::broken} : open;

@@ -153,7 +153,8 @@ class Backend {
         return largest;
     }
 
-    /// A number for each piece of memory that changes, but by chance of 2^-64, when a bit of it does.
+    /// A number for each piece of memory that changes, but by chance of 2^-64, when a bit of it
+    /// does.
     virtual std::vector<std::uint64_t> checksums(std::span<const MemoryPiece> pieces);
 
     /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where

@@ -291,7 +291,7 @@ std::vector<Capture> read_captures(const fs::path& place) {
 }
 
 Problem captured_problem(const Capture& capture, const Families& families) {
-    const Problem problem = [&] {
+    Problem problem = [&] {
         try {
             return families.parse_problem(capture.problem);
         } catch (const Error& error) {

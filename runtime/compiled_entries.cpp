@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "runtime/elf_symbols.hpp"
 
@@ -37,7 +38,7 @@ bool is_own(const std::string& name) {
 std::string told(Target target, const std::set<std::string>& absent, const std::vector<std::string>& there) {
     const char* const kind = target == Target::cuda ? "kernel" : "function";
     constexpr std::size_t most = 8;
-    std::string has = there.empty() ? "none" : fmt::format("{}", fmt::join(there.begin(), there.begin() + std::min(most, there.size()), ", "));
+    std::string has = there.empty() ? "none" : fmt::format("{}", fmt::join(std::span(there).first(std::min(most, there.size())), ", "));
     if (there.size() > most) has += fmt::format(" and {} others", there.size() - most);
     return fmt::format("the source has no {} of the name {}; it has {}", kind, fmt::join(absent, ", "), has);
 }

@@ -143,7 +143,8 @@ double poison_number(const ArraySpec& spec, Precision precision) {
     return value_at(spec, words, 0);
 }
 
-// One step from the verifier's first data, outputs filled with the usual poison or with the other one.
+// One step from the verifier's first data, outputs filled with the usual poison or with the other
+// one.
 std::vector<HostArray> stepped(Backend& backend, const std::shared_ptr<const Kernel>& kernel, Verifier& verifier, bool other_poison) {
     verifier.restore_from(0);
     const std::vector<ArraySpec>& specs = kernel->source().arrays;

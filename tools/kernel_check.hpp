@@ -36,12 +36,12 @@ std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const 
 std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs,
                                              const Compiler& compiler, const Limits& limits);
 
-/// Verifies each configuration as `hone tune` does finalists (tuner/worker/verifier.hpp): many steps,
-/// from two sets of data, outputs poisoned in two ways. Says what is wrong by array and place:
-/// outputs that are not written, written where the reference writes nothing, wrong, or that depend
-/// on what was in memory; inputs that are changed; writes past an end. What is found in several
-/// configurations is told once. Requires that they compile. They run in this process, which ends
-/// with them where they crash (CrashGuard).
+/// Verifies each configuration as `hone tune` does finalists (tuner/worker/verifier.hpp): many
+/// steps, from two sets of data, outputs poisoned in two ways. Says what is wrong by array and
+/// place: outputs that are not written, written where the reference writes nothing, wrong, or that
+/// depend on what was in memory; inputs that are changed; writes past an end. What is found in
+/// several configurations is told once. Requires that they compile. They run in this process, which
+/// ends with them where they crash (CrashGuard).
 std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend);
 
 }  // namespace hone::tools

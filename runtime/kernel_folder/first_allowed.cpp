@@ -20,9 +20,11 @@ bool allowed(const std::vector<Choice>& choices, const std::vector<std::size_t>&
 
 std::optional<std::vector<std::size_t>> first_allowed(const std::vector<Choice>& choices, const std::vector<PythonExpression>& conditions) {
     std::vector<std::size_t> sizes;
+    sizes.reserve(choices.size());
     for (const Choice& choice : choices) sizes.push_back(choice.values.size());
     const auto tunables = std::make_shared<const std::vector<Choice>>(choices);
     std::vector<std::unique_ptr<EarlyRule>> rules;
+    rules.reserve(conditions.size());
     for (const PythonExpression& condition : conditions)
         rules.push_back(std::make_unique<EarlyExpression>(condition, tunables, [](const std::string& name) -> PythonValue {
             throw Error("conditions", "one asks for " + name, "name one of the tunables");

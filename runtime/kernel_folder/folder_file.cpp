@@ -10,7 +10,7 @@ namespace hone::inline v0_1::kernel_folder {
 namespace fs = std::filesystem;
 
 fs::path folder_file(const fs::path& folder, const std::string& name) {
-    const fs::path path = folder / name;
+    fs::path path = folder / name;
     std::error_code error;
     const fs::path root = fs::canonical(folder, error), file = fs::canonical(path, error);
     if (error) throw Error(path.string(), error.message(), "add the file to the folder");

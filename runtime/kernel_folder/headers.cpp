@@ -150,7 +150,7 @@ std::string Headers::expanded(const Place& place, bool numbered) {
 
 // What stands in place of a line that includes; nothing where the line stays.
 std::string Headers::included(const Directive& include, const Place& from, bool conditional, bool numbered) {
-    const std::string line = from.file->text.substr(include.begin, include.end - include.begin);
+    std::string line = from.file->text.substr(include.begin, include.end - include.begin);
     if (include.keyword != "include" || include.names() == Directive::Names::computed) {
         throw error_at(from.file->shown, include, fmt::format("'#{} {}' does not say which file it reads", include.keyword, include.rest),
                        "write #include with the header's name between quotes or angle brackets: a kernel's headers are part of what it is");

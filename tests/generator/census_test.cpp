@@ -29,8 +29,8 @@ std::vector<std::int64_t> up_to(std::int64_t last) {
     return values;
 }
 
-/// A space of whole numbers with expressions as constraints, which are asked early, or only once all
-/// that they read is known.
+/// A space of whole numbers with expressions as constraints, which are asked early, or only once
+/// all that they read is known.
 SearchSpace space_of(const std::vector<Tunable>& tunables, const std::vector<std::string>& rules, const std::vector<std::int64_t>& safe,
                      bool early = true) {
     auto names = std::make_shared<std::vector<EarlyName>>();

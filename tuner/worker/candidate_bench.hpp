@@ -47,11 +47,11 @@ class CandidateBench {
     /// Throws Error, before it allocates anything, when host or device have no room for the data.
     CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments = {});
 
-    /// From now on candidates that have an incumbent take their first step on `small`, whose problem
-    /// is a smaller one of the same family (see tuner/vetting_problem.hpp), where their source is
-    /// the same there. One that is then timed as faster than the incumbent is verified on this
-    /// bench's data, too, before it counts. Without an incumbent, as in the finals, candidates are
-    /// verified here, unless they were. Lies on the device with this one (`place`).
+    /// From now on candidates that have an incumbent take their first step on `small`, whose
+    /// problem is a smaller one of the same family (see tuner/vetting_problem.hpp), where their
+    /// source is the same there. One that is then timed as faster than the incumbent is verified on
+    /// this bench's data, too, before it counts. Without an incumbent, as in the finals, candidates
+    /// are verified here, unless they were. Lies on the device with this one (`place`).
     void verify_first_on(std::unique_ptr<Verifier> small);
     /// Finalists are verified on these problems of the same family, too, where their source is the
     /// same there but for numbers. Their data are made when there is a finalist.

@@ -58,7 +58,8 @@ void GuardedMemory::map(std::int64_t guard) {
     }
     if (memory == MAP_FAILED) throw refused();
     mapping_ = static_cast<char*>(memory);
-    // The large page in which the array begins. The guard is before it: so that page is a whole one.
+    // The large page in which the array begins. The guard is before it: so that page is a whole
+    // one.
     const std::int64_t least = margin + rounded_up(guard, page);
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(mapping_));
     char* const first = mapping_ + (rounded_up(address + least, large_page_bytes) - address);

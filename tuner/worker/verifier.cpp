@@ -47,19 +47,27 @@ StepVerdict found_later(const StepVerdict& verdict, const std::string& when) {
 }
 
 // Values that the reference left as they were poisoned are to stay as the other poison is.
+const char* bytes_of(const void* value) {
+    return static_cast<const char*>(value);
+}
+
 template <typename Value>
 void poison_otherwise(const void* before_data, void* after_data, std::int64_t count, unsigned char poison) {
     const auto* before = static_cast<const Value*>(before_data);
     auto* after = static_cast<Value*>(after_data);
     const auto is_poison = [&](const Value& value) {
-        if constexpr (std::is_floating_point_v<Value>) return std::isnan(value);
-        Value poisoned;
-        std::memset(&poisoned, poison, sizeof poisoned);
-        return std::memcmp(&value, &poisoned, sizeof value) == 0;
+        if constexpr (std::is_floating_point_v<Value>) {
+            return std::isnan(value);
+        } else {
+            Value poisoned;
+            std::memset(&poisoned, poison, sizeof poisoned);
+            return value == poisoned;
+        }
     };
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < count; ++i)
-        if (is_poison(after[i]) && std::memcmp(before + i, after + i, sizeof(Value)) == 0) std::memset(after + i, number_byte, sizeof(Value));
+        if (is_poison(after[i]) && std::equal(bytes_of(before + i), bytes_of(before + i) + sizeof(Value), bytes_of(after + i)))
+            std::memset(after + i, number_byte, sizeof(Value));
 }
 
 void poison_otherwise(const ArraySpec& spec, const HostArray& before, HostArray& after) {
@@ -273,8 +281,8 @@ StepVerdict Verifier::first_step(BoundKernel& kernel) {
 }
 
 StepVerdict Verifier::later_step(BoundKernel& kernel, std::int64_t calls, double seconds) {
-    // On a busy machine a step takes a hundred times as long: what goes wrong in the first dozens of
-    // calls is worth more time.
+    // On a busy machine a step takes a hundred times as long: what goes wrong in the first dozens
+    // of calls is worth more time.
     constexpr std::int64_t at_a_time = 8, dozens = 48;
     constexpr double more = 4;
     const auto begin = Clock::now();
@@ -304,7 +312,7 @@ StepVerdict Verifier::repeated(const std::shared_ptr<const Kernel>& kernel, doub
             restore_from(static_cast<std::size_t>(steps) % data_.size());
             bound.prepare();
         }
-        const StepVerdict verdict = step(bound);
+        StepVerdict verdict = step(bound);
         if (verdict.right()) continue;
         if (steps == 0) return verdict;
         return found_later(verdict, fmt::format("in step {}, from {} inputs,", steps + 1, current_ == 0 ? "the same" : "other"));

@@ -55,14 +55,14 @@ class Verifier {
     /// The arrays that kernels work on. They are placed.
     std::span<void* const> pointers() const { return pointers_; }
 
-    /// Makes ready for a kernel's first step. Inputs that no step is to change stay as they are where
-    /// the last kernel is known to have left them alone in its own first step.
+    /// Makes ready for a kernel's first step. Inputs that no step is to change stay as they are
+    /// where the last kernel is known to have left them alone in its own first step.
     void begin();
     /// One step of a kernel that was bound after `begin`. Where that did not restore everything and
     /// the step is wrong, another one from what is.
     StepVerdict first_step(BoundKernel& kernel);
-    /// Makes ready for steps that are only timed. Right after a right first step that is little: its
-    /// outputs were compared with the reference, its inputs with themselves.
+    /// Makes ready for steps that are only timed. Right after a right first step that is little:
+    /// its outputs were compared with the reference, its inputs with themselves.
     void begin_timed();
     /// A step from restored arrays after `calls` others, of each of the data: finds kernels that
     /// count calls. Where there were fewer than `many_calls`, further ones come before, for
@@ -71,17 +71,19 @@ class Verifier {
     static constexpr std::int64_t many_calls = 128;
 
     /// Up to 32 steps of a kernel, at least four and for `seconds`, each from restored arrays and
-    /// compared, from the first data and the other ones in turn: finds what depends on calls before,
-    /// on the data, on what was in memory, and on chance.
+    /// compared, from the first data and the other ones in turn: finds what depends on calls
+    /// before, on the data, on what was in memory, and on chance.
     StepVerdict repeated(const std::shared_ptr<const Kernel>& kernel, double seconds);
     /// Makes the other data, from another seed: outputs are poisoned with a number there, where
-    /// those of the first data are NaN. Nothing where there is no memory for them, or they were made.
+    /// those of the first data are NaN. Nothing where there is no memory for them, or they were
+    /// made.
     void add_other_data(std::uint64_t seed);
 
     /// Names an array that was written past an end; empty when none was. What restores the arrays
     /// next restores all.
     std::string overwritten();
-    /// Whether the kept copies are as they were made. On processors they are: nobody can write there.
+    /// Whether the kept copies are as they were made. On processors they are: nobody can write
+    /// there.
     bool intact();
     /// The arrays as they are now.
     std::vector<HostArray> arrays();

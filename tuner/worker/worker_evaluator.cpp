@@ -285,8 +285,8 @@ SamplingRule WorkerEvaluator::search_sampling() const {
     return rule;
 }
 
-/// Other data are made for it, and it is verified in several ways, on which it spends few seconds at
-/// most where a step is short, and some steps where it is long.
+/// Other data are made for it, and it is verified in several ways, on which it spends few seconds
+/// at most where a step is short, and some steps where it is long.
 double WorkerEvaluator::strict_seconds(const Candidate& candidate) const {
     constexpr double short_steps = 5, verifications = 20, sizes = 2;
     if (!strict(candidate)) return 0;

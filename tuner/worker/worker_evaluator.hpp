@@ -71,9 +71,9 @@ struct WorkerSettings {
 /// Evaluates on devices through worker processes, one for each, while other processes compile
 /// ahead.
 ///
-/// A candidate that hangs, crashes, corrupts its device or computes something wrong takes the worker
-/// with it and nothing else: it is killed and reaped, the candidate's outcome says why, and the next
-/// candidate gets a new worker with the problem set up again.
+/// A candidate that hangs, crashes, corrupts its device or computes something wrong takes the
+/// worker with it and nothing else: it is killed and reaped, the candidate's outcome says why, and
+/// the next candidate gets a new worker with the problem set up again.
 ///
 /// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same
 /// cores, so they alternate: compilers are stopped while a candidate is measured, and all cores

@@ -28,8 +28,8 @@ class CandidateBenchTest : public testing::Test {
     Family family = families.of(problem);
     std::uint64_t seed = std::random_device{}();
 
-    // A candidate that does more than it should: `statement` for every element. SIZE is the number of
-    // these, in the text.
+    // A candidate that does more than it should: `statement` for every element. SIZE is the number
+    // of these, in the text.
     Outcome evaluate_with(const std::string& statement, bool finalist = false) const {
         Family other = family;
         other.kernel = [this, &statement](const Problem& of, const Config& with, const Limits& limits) {

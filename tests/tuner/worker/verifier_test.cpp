@@ -160,7 +160,7 @@ TEST(VerifierOnADevice, FindsThatItsCopiesWereWritten) {
 
 TEST_F(VerifierTest, AGpuWithoutRoomForOtherDataIsVerifiedWithTheFirst) {
     test::FakeMachine machine;
-    machine.state().memory_bytes = 200 << 10;
+    machine.state().memory_bytes = 320 << 10;
     const auto gpu = machine.backend();
     Verifier verifier(*gpu, family, problem, seed);
     verifier.place();

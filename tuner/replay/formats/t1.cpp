@@ -62,8 +62,8 @@ Parameter read_parameter(const JsonPlace& place) {
     }
     parameter.tunable = tunable_of(written);
     if (const auto preset = place.find("Default")) {
-        const bool list = preset->node().kind == JsonNode::Kind::array && preset->elements() == 1;  // as files of the benchmark hub have it
-        const auto found = std::find(parameter.values.begin(), parameter.values.end(), value_of(list ? (*preset)[0] : *preset));
+        const bool listed = preset->node().kind == JsonNode::Kind::array && preset->elements() == 1;  // as files of the benchmark hub have it
+        const auto found = std::find(parameter.values.begin(), parameter.values.end(), value_of(listed ? (*preset)[0] : *preset));
         if (found != parameter.values.end()) parameter.preset = static_cast<std::size_t>(found - parameter.values.begin());
     }
     return parameter;
@@ -116,8 +116,10 @@ Config start_of(const std::vector<Constraint>& constraints, const std::vector<Pa
                member(Config(preset));
     if (defaults) return Config(preset);
     std::vector<std::size_t> sizes;
+    sizes.reserve(parameters.size());
     for (const Parameter& parameter : parameters) sizes.push_back(parameter.values.size());
     std::vector<std::unique_ptr<EarlyRule>> rules;
+    rules.reserve(constraints.size());
     for (const Constraint& constraint : constraints) rules.push_back(constraint.early());
     const auto first = first_member(sizes, rules, most_tried);
     if (!first) throw Error(file, "no configuration meets all conditions", "correct the conditions");

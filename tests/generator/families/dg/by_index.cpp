@@ -143,8 +143,8 @@ class Step {
                 State own{}, other{};
                 for (std::int64_t f = 0; f < fields; ++f) {
                     own.at(static_cast<std::size_t>(f)) = a["q"](k, f, node);
-                    // A reflecting wall reverses E, or the velocity; in two dimensions E is the last
-                    // field.
+                    // A reflecting wall reverses E, or the velocity; in two dimensions E is the
+                    // last field.
                     const bool turns = equation == "acoustics_3d" ? f > 0 : f >= (dimension == 2 ? 2 : 3);
                     other.at(static_cast<std::size_t>(f)) = plus >= 0    ? a["q"](plus / element.nodes(), f, plus % element.nodes())
                                                             : plus == -2 ? 0

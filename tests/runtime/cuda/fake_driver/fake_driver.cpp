@@ -200,7 +200,8 @@ int allocate(std::map<void*, std::size_t>& memory, void** pointer, std::size_t b
     std::size_t used = 0;
     for (const auto& each : memory) used += each.second;
     if (bytes == 0) return invalid_value;
-    if (&memory == &state().device_memory && bytes > state().memory_bytes - used) return out_of_memory;
+    const std::size_t most = &memory == &state().device_memory ? state().memory_bytes : state().pinned_bytes;
+    if (bytes > most - used) return out_of_memory;
     constexpr std::size_t alignment = 256;
     if (&memory == &state().device_memory && state().shares_memory) {
         const int file = memfd_create("fake device memory", MFD_CLOEXEC);

@@ -23,17 +23,18 @@ struct FakeLaunch {
 /// The fake is strict where the driver is: calls need a current context, copies must lie inside one
 /// allocation, blocks and shared memory have limits. "Device memory" is host memory that knows its
 /// size. Launches on a stream that is recorded wait for the graph's. Entry points exist by name:
-/// `add_one` (float* a, int first, int last), `largest_difference_f32`, `_f64`, `_i32`, `checksum`, `pack`
-/// and `unpack` (of GatherExchange, words of 8 bytes), `fault` (an illegal access that shows when
-/// the device is waited for), and any other, which does nothing; names that begin with `absent` are
-/// not there, those that begin with `static_` have 16 KiB of static shared memory.
+/// `add_one` (float* a, int first, int last), `largest_difference_f32`, `_f64`, `_i32`, `checksum`,
+/// `pack` and `unpack` (of GatherExchange, words of 8 bytes), `fault` (an illegal access that shows
+/// when the device is waited for), and any other, which does nothing; names that begin with
+/// `absent` are not there, those that begin with `static_` have 16 KiB of static shared memory.
 struct FakeDriverState {
     int devices = 1;
     std::size_t memory_bytes = std::size_t{64} << 20;
-    bool mps = false;                     ///< the multi-process service runs
-    bool peers = true;                    ///< devices may reach each other's memory
-    bool shares_memory = false;           ///< other processes can open device memory that is allocated from now on
-    std::map<std::string, int> failures;  ///< symbol to the code that it returns instead of working
+    std::size_t pinned_bytes = std::size_t{64} << 20;  ///< of the host
+    bool mps = false;                                  ///< the multi-process service runs
+    bool peers = true;                                 ///< devices may reach each other's memory
+    bool shares_memory = false;                        ///< other processes can open device memory that is allocated from now on
+    std::map<std::string, int> failures;               ///< symbol to the code that it returns instead of working
 
     int contexts = 0;  ///< times the primary context was retained and not released
     unsigned context_flags = 0;
