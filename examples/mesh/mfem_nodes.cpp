@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -25,9 +24,9 @@ struct Collection {
     double first = 0;  // of a discontinuous one: where the first of two nodes lies along an edge
 };
 
-// How MFEM writes the number of dimensions and the order: 2D_P1.
-std::optional<int> order_of(std::string_view words, int dimension) {
-    if (words.size() != 5 || words.substr(0, 4) != fmt::format("{}D_P", dimension) || words[4] < '1' || words[4] > '9') return std::nullopt;
+// How MFEM writes the number of dimensions and the order: 2D_P1; 0 of anything else.
+int order_of(std::string_view words, int dimension) {
+    if (words.size() != 5 || words.substr(0, 4) != fmt::format("{}D_P", dimension) || words[4] < '1' || words[4] > '9') return 0;
     return words[4] - '0';
 }
 
@@ -42,9 +41,9 @@ Collection read_collection(GmshCursor& cursor, int dimension) {
     if (name == "Cubic") return {name, true, 3};
     const std::size_t bar = name.rfind('_', name.rfind('_') - 1);
     const std::string kind = name.substr(0, bar);
-    const std::optional<int> order = bar < name.size() ? order_of(std::string_view(name).substr(bar + 1), dimension) : std::nullopt;
+    const int order = bar < name.size() ? order_of(std::string_view(name).substr(bar + 1), dimension) : 0;
     // Nodes of order 1 lie at the corners in all of these.
-    if (order && (kind == "H1" || kind == "H1Pos" || (kind.starts_with("H1@") && kind.size() == 4))) return {name, true, *order};
+    if (order > 0 && (kind == "H1" || kind == "H1Pos" || (kind.starts_with("H1@") && kind.size() == 4))) return {name, true, order};
     // MFEM's numbers of bases: Gauss and Legendre, Gauss and Lobatto, Bernstein, open uniform,
     // closed uniform, half open.
     static const std::map<std::string, double> first_nodes{{"L2", (1 - 1 / std::sqrt(3.0)) / 2},
@@ -54,7 +53,7 @@ Collection read_collection(GmshCursor& cursor, int dimension) {
                                                            {"L2_T3", 1.0 / 3},
                                                            {"L2_T4", 0},
                                                            {"L2_T5", 0.25}};
-    if (const auto found = first_nodes.find(kind); order && found != first_nodes.end()) return {name, false, *order, found->second};
+    if (const auto found = first_nodes.find(kind); order > 0 && found != first_nodes.end()) return {name, false, order, found->second};
     constexpr std::size_t most = 40;
     cursor.refuse(fmt::format("its nodes are of the collection \"{}\"", name.substr(0, most)),
                   fmt::format("use Linear, H1_{0}D_P1 or L2_T1_{0}D_P1: {1}", dimension, straighten));
