@@ -156,6 +156,29 @@ class Running {
     std::atomic<pid_t>* place_ = nullptr;
 };
 
+std::atomic<int> starting = 0;
+
+// While a program is started and not yet among those that are running: its thread takes no signal,
+// and a handler in another thread waits, so that none is overlooked.
+class Starting {
+  public:
+    Starting() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &before_);
+        ++starting;
+    }
+    ~Starting() {
+        --starting;
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    Starting(const Starting&) = delete;
+    Starting& operator=(const Starting&) = delete;
+
+  private:
+    sigset_t before_{};
+};
+
 bool is_to_end() {
     const auto interrupted = program_end.load();
     return interrupted != nullptr && interrupted();
@@ -341,7 +364,11 @@ ProcessResult run(const std::vector<std::string>& arguments, Patience patience, 
         return result;
     }
     pid_t child = 0;
+    std::optional<Starting> begin(std::in_place);
     const int error = start_process(arguments, {-1, pipe[1], pipe[1]}, child, programs_join, environment);
+    std::optional<Running> shown;
+    if (error == 0) shown.emplace(child);
+    begin.reset();
     ::close(pipe[1]);
     if (error != 0) {
         ::close(pipe[0]);
@@ -350,7 +377,6 @@ ProcessResult run(const std::vector<std::string>& arguments, Patience patience, 
         return result;
     }
     result.started = true;
-    std::optional<Running> shown(child);
     result.timed_out = !collect(child, pipe[0], patience, result.output) || !await_end(child, patience);
     ::close(pipe[0]);
     if (result.timed_out)
@@ -380,6 +406,8 @@ ProcessResult run_process_by_its_work(const std::vector<std::string>& arguments,
 }
 
 void kill_running_programs() noexcept {
+    constexpr timespec moment{0, 1'000'000};
+    for (int waits = 0; waits < 500 && starting > 0; ++waits) nanosleep(&moment, nullptr);
     for (const auto& one : running)
         if (const pid_t child = one; child > 0) {
             ::kill(-child, SIGKILL);

@@ -160,12 +160,14 @@ TEST(VerifierOnADevice, FindsThatItsCopiesWereWritten) {
 
 TEST_F(VerifierTest, AGpuWithoutRoomForOtherDataIsVerifiedWithTheFirst) {
     test::FakeMachine machine;
-    machine.state().memory_bytes = 320 << 10;
     const auto gpu = machine.backend();
     Verifier verifier(*gpu, family, problem, seed);
     verifier.place();
     const std::size_t before = machine.state().device_memory.size();
+    constexpr int out_of_memory = 2;
+    machine.state().failures["cuMemAlloc_v2"] = out_of_memory;
     verifier.add_other_data(seed + 1);
+    machine.state().failures.clear();
     EXPECT_EQ(machine.state().device_memory.size(), before);
     EXPECT_TRUE(verifier.intact());
 }
