@@ -21,7 +21,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -137,7 +136,8 @@ std::array<std::atomic<pid_t>, 64> running{};
 
 class Running {
   public:
-    explicit Running(pid_t child) {
+    Running() = default;
+    void begin(pid_t child) {
         for (auto& one : running) {
             pid_t none = 0;
             if (one.compare_exchange_strong(none, child)) {
@@ -146,9 +146,11 @@ class Running {
             }
         }
     }
-    ~Running() {
+    void end() {
         if (place_ != nullptr) *place_ = 0;
+        place_ = nullptr;
     }
+    ~Running() { end(); }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
@@ -364,11 +366,13 @@ ProcessResult run(const std::vector<std::string>& arguments, Patience patience, 
         return result;
     }
     pid_t child = 0;
-    std::optional<Starting> begin(std::in_place);
-    const int error = start_process(arguments, {-1, pipe[1], pipe[1]}, child, programs_join, environment);
-    std::optional<Running> shown;
-    if (error == 0) shown.emplace(child);
-    begin.reset();
+    int error = 0;
+    Running shown;
+    {
+        const Starting none_overlooked;
+        error = start_process(arguments, {-1, pipe[1], pipe[1]}, child, programs_join, environment);
+        if (error == 0) shown.begin(child);
+    }
     ::close(pipe[1]);
     if (error != 0) {
         ::close(pipe[0]);
@@ -383,7 +387,7 @@ ProcessResult run(const std::vector<std::string>& arguments, Patience patience, 
         kill_tree(child);
     else
         ::kill(-child, SIGKILL);  // what is left of its group
-    shown.reset();                // before its number may be another's
+    shown.end();                  // before its number may be another's
     const int status = reap(child);
     if (programs_join == Group::parents) end_orphans();
     result.seconds = patience.spent();

@@ -111,7 +111,7 @@ check_commands() {
     local few="--evaluations 3 --samples 6"
     local -x HONE_QUICKSTART=$few
     local shorten="s/--budget [0-9]+[smh]/$few/; s/^hone simulate .*/& --repetitions 2 --evaluations 25/"
-    commands_of_readers '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG'
+    commands_of_readers '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG' -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 }
 
 # What the programs of examples/ give in their --help, on the processor where there is no GPU, as long as that takes.
