@@ -14,7 +14,7 @@ namespace {
 // between GPUs take it.
 constexpr int block_threads = 256, at_once = 4, most_blocks = 128;
 
-constexpr const char* text = R"cpp(
+constexpr const char* packing = R"cpp(
     // Behind it the block finds the flag at the value or beyond.
     __device__ void await(unsigned* flag, int value) {
         if (flag == nullptr) return;
@@ -128,7 +128,7 @@ KernelSource MessageKernels::kernels(int word_bytes) {
                               word_bytes == 4   ? "unsigned int"
                               : word_bytes == 8 ? "unsigned long long"
                                                 : "uint4",
-                              at_once, text);
+                              at_once, packing);
     for (const char* const name : {"field", "places", "message", "awaited", "raised", "done"})
         source.arrays.push_back({name, Access::inout, 0, "", ""});
     for (const char* const name : {"put", "take"}) {

@@ -62,7 +62,7 @@ constexpr const char* functions = R"cpp(
     }
 )cpp";
 
-constexpr const char* text = R"cpp(
+constexpr const char* exchange = R"cpp(
     extern "C" __global__ void share(const unsigned* own, unsigned* const* boxes, unsigned* done, int words, int ranks, int rank, int data, int flags,
                                      int epoch) {
         if (share_words(own, words, boxes, done, ranks, rank, data, flags, epoch)) await_words(boxes, ranks, rank, flags, epoch);
@@ -169,7 +169,7 @@ KernelSource PeerWords::kernel() {
     KernelSource source;
     source.target = Target::cuda;
     source.precision = Precision::f32;
-    source.text = std::string("// Words of all ranks in the memory of each.\n") + functions + text;
+    source.text = std::string("// Words of all ranks in the memory of each.\n") + functions + exchange;
     for (const char* const name : {"own", "boxes", "done"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     source.scalars = {};
     source.entries = {"share"};
