@@ -191,24 +191,22 @@ void require_points(const SvgChart& chart) {
     for (const auto& series : chart.series)
         for (const auto& point : series.points)
             if (x.shows(point.x) && y.shows(point.y)) return;
-    if (!chart.may_be_empty) throw NothingError("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
+    throw NothingError("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
 }
 
 std::string chart_text(const SvgChart& chart, int columns) {
     if (chart.bars) return without_trailing_spaces(bars_text(chart, columns));
+    require_points(chart);
     constexpr int rows = 20;
     constexpr int narrowest = 10;
     Scale x(chart.logarithmic_x);
     Scale y(chart.logarithmic_y);
-    bool any = false;
     for (const auto& series : chart.series)
         for (const auto& point : series.points)
             if (x.shows(point.x) && y.shows(point.y)) {
                 x.cover(point.x);
                 y.cover(point.y);
-                any = true;
             }
-    if (!any) throw NothingError("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
     if (chart.y_from_zero && !chart.logarithmic_y) y.cover(0);
     const std::string top = number(y.high());
     const std::string bottom = number(y.low());
