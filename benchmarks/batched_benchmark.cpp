@@ -25,9 +25,9 @@
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
 #include "benchmarks/rivals.hpp"
+#include "foundation/random_words.hpp"
 #include "generator/families/batched_gemv/shape.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/random_words.hpp"
 
 namespace hone::benchmarks {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "benchmarks/program.hpp"
-#include "generator/error.hpp"
-#include "runtime/session/session.hpp"
+#include "foundation/error.hpp"
+#include "interfaces/session/session.hpp"
 
 namespace hone::benchmarks {
 namespace {

@@ -23,11 +23,11 @@
 
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuner/journal.hpp"
 #include "tuning_db/database.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::benchmarks {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "tuning_db/environment.hpp"
+#include "foundation/environment.hpp"
 
 namespace hone::benchmarks {
 namespace {

@@ -16,8 +16,8 @@
 #include "benchmarks/mkl_spmv.hpp"
 #include "benchmarks/program.hpp"
 #include "benchmarks/qk_space.hpp"
+#include "foundation/random_words.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/random_words.hpp"
 
 namespace hone::benchmarks {
 namespace {

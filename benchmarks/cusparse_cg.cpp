@@ -13,7 +13,7 @@
 
 #include "benchmarks/cusparse_library.hpp"
 #include "benchmarks/rivals.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/workload.hpp"
 
 namespace hone {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 
 namespace hone::cusparse {

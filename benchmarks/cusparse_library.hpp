@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "generator/value.hpp"
+#include "foundation/value.hpp"
 #include "runtime/cuda/shared_library.hpp"
 
 namespace hone {

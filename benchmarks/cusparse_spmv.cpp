@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "benchmarks/cusparse_library.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/workload.hpp"
 
 namespace hone {

@@ -12,9 +12,9 @@
 
 #include "benchmarks/program.hpp"
 #include "benchmarks/rivals.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random_words.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/random_words.hpp"
 #include "runtime/uploader.hpp"
 
 namespace hone {

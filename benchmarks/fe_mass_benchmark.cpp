@@ -11,9 +11,9 @@
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
 #include "benchmarks/qk_space.hpp"
+#include "foundation/random_words.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/fe_mass/shape.hpp"
-#include "generator/random_words.hpp"
 
 namespace hone::benchmarks {
 namespace {

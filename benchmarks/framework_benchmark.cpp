@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "benchmarks/program.hpp"
+#include "foundation/number_text.hpp"
+#include "foundation/process.hpp"
+#include "foundation/temporary_folder.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/number_text.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/library.hpp"
-#include "runtime/process.hpp"
-#include "runtime/temporary_folder.hpp"
 #include "tuning_db/package.hpp"
 
 namespace hone {

@@ -21,15 +21,15 @@
 
 #include "benchmarks/program.hpp"
 #include "benchmarks/timed_kernels.hpp"
-#include "examples/hydro/step_cost.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "solvers/hydro/step_cost.hpp"
 #include "tuner/sharing/greenup.hpp"
 
 namespace hone::benchmarks {
 namespace {
 
-using namespace hone::examples::hydro;
+using namespace hone::solvers::hydro;
 
 constexpr TimeScheme scheme = TimeScheme::rk2_average;
 

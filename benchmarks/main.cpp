@@ -10,8 +10,8 @@
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
 #include "benchmarks/rows_as_csv.hpp"
+#include "foundation/environment.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "tuning_db/environment.hpp"
 
 namespace hone::benchmarks {
 

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::benchmarks {
 // Not a namespace without a name: State has members of these types, and g++ 13 fails on that where

@@ -15,17 +15,17 @@
 #include "benchmarks/cusparse_cg.hpp"
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
-#include "examples/poisson/solver.hpp"
-#include "generator/error.hpp"
-#include "generator/random_words.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random_words.hpp"
 #include "runtime/uploader.hpp"
+#include "solvers/poisson/solver.hpp"
 
 namespace hone::benchmarks {
 namespace {
 
-using examples::PoissonSolver;
-using examples::PoissonSystem;
-using examples::Preconditioner;
+using solvers::PoissonSolver;
+using solvers::PoissonSystem;
+using solvers::Preconditioner;
 
 constexpr int check_every = 20;
 constexpr int grid_unit = 32;  // rows of so many cells need no padding, which the rival would not have
@@ -92,7 +92,7 @@ class Ours {
     const std::string& name() const { return name_; }
     std::string kernels() const { return solver_.kernels(); }
     std::vector<TimedKernel> timed() const { return {{"direction", solver_.grades()[0]}, {"residual", solver_.grades()[1]}}; }
-    examples::Solve solve(double tolerance, int most_iterations) {
+    solvers::Solve solve(double tolerance, int most_iterations) {
         backend_.copy(solver_.right_hand_side(), b_.data(), b_.bytes());
         backend_.fill(solver_.solution(), 0, b_.bytes());
         return solver_.solve(
@@ -150,10 +150,10 @@ void solve(benchmark::State& state, const std::string& precision, int n, double 
     std::map<std::string, Timed> timed;
     const auto run_all = [&](bool counts) {
         for (const auto& one : ours) {
-            const examples::Solve result = one->solve(tolerance, most_iterations);
+            const solvers::Solve result = one->solve(tolerance, most_iterations);
             tell(fmt::format("  {}: {} iterations in {:.3g} s", one->name(), result.executed, result.seconds));
             Timed& of = timed[one->name()];
-            of.executed = result.executed, of.bytes = result.bytes, of.converged = result.ending == examples::Ending::converged;
+            of.executed = result.executed, of.bytes = result.bytes, of.converged = result.ending == solvers::Ending::converged;
             if (counts) of.seconds.push_back(result.seconds);
         }
         if (!rival) return;

@@ -21,7 +21,7 @@
 
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuning_db/prediction.hpp"
 

@@ -1,6 +1,6 @@
 #include "benchmarks/rivals.hpp"
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::benchmarks {
 

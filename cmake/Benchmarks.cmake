@@ -17,7 +17,7 @@ foreach(rival IN LISTS rivals)
 endforeach()
 file(CONFIGURE OUTPUT generated/benchmarks/rival_text.cpp @ONLY CONTENT "// Written by cmake/Benchmarks.cmake from benchmarks/rivals.
 #include \"benchmarks/rivals.hpp\"
-#include \"generator/error.hpp\"
+#include \"foundation/error.hpp\"
 
 namespace hone::benchmarks {
 
@@ -32,7 +32,7 @@ add_library(hone_benchmarks OBJECT ${shared_sources} ${CMAKE_CURRENT_BINARY_DIR}
 target_link_libraries(hone_benchmarks PUBLIC hone::hone hone_options benchmark::benchmark OpenMP::OpenMP_CXX PRIVATE CLI11::CLI11)
 foreach(source IN LISTS benchmark_sources)
     cmake_path(GET source STEM name)
-    file(STRINGS ${source} uses_examples REGEX "#include \"examples/" LIMIT_COUNT 1)
+    file(STRINGS ${source} uses_examples REGEX "#include \"(examples|solvers)/" LIMIT_COUNT 1)
     if(uses_examples AND NOT HONE_BUILD_EXAMPLES)
         message(STATUS "${name} is left out: it measures an example, and HONE_BUILD_EXAMPLES is off")
         continue()

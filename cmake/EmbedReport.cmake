@@ -8,8 +8,8 @@ file(WRITE "${OUTPUT}.new" "// Written by cmake/EmbedReport.cmake from tools/rep
 #include <string_view>
 #include <utility>
 
-#include \"generator/error.hpp\"
-#include \"tools/report_page.hpp\"
+#include \"foundation/error.hpp\"
+#include \"tools/report/report_page.hpp\"
 
 namespace hone::tools {
 namespace {

@@ -7,7 +7,7 @@ file(WRITE "${OUTPUT}.new" "// Written by cmake/EmbedTemplates.cmake from templa
 #include <string_view>
 #include <utility>
 
-#include \"generator/error.hpp\"
+#include \"foundation/error.hpp\"
 #include \"generator/render.hpp\"
 
 namespace hone::inline v0_1 {

@@ -1,9 +1,8 @@
-# Every examples/<name>.cpp is a program that uses hone as an application does: through hone::hone, and CLI11 for its command line. What stands in the
-# folders below (a program's own parts in examples/<name>/, what several share in a folder of its own) is one library, that tests link too.
+# Every examples/<name>.cpp is a program that uses hone as an application does: through hone::hone, solvers/, and CLI11 for its command line. What stands in
+# the folders below (a program's own parts in examples/<name>/, options that several share) is one library, that tests link too.
 file(GLOB example_parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*/*.cpp)
 add_library(example_parts STATIC ${example_parts})
-# The tests read pictures back.
-target_link_libraries(example_parts PUBLIC hone::hone PNG::PNG PRIVATE hone_options OpenMP::OpenMP_CXX)
+target_link_libraries(example_parts PUBLIC hone_solvers PRIVATE hone_options OpenMP::OpenMP_CXX)
 # They compute on the host, which without optimisation takes most of their tests' time.
 if(HONE_SANITIZE)
     target_compile_options(example_parts PRIVATE -O1)
@@ -11,7 +10,6 @@ endif()
 if(HONE_BUILD_FUZZERS)
     target_compile_options(example_parts PRIVATE -fsanitize=fuzzer-no-link)
 endif()
-target_include_directories(example_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 
 file(GLOB example_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*.cpp)
 foreach(source IN LISTS example_sources)

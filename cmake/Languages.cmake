@@ -1,6 +1,6 @@
-# hone from other languages: libhone, the C interface (runtime/languages/c/hone.h), and what stands on it. libhone has the libraries in it and shows nothing
+# hone from other languages: libhone, the C interface (interfaces/c/hone.h), and what stands on it. libhone has the libraries in it and shows nothing
 # but hone.h: its name holds the interface's major version, and its symbols the version that brought them (hone.map).
-set(c_folder ${PROJECT_SOURCE_DIR}/runtime/languages/c)
+set(c_folder ${PROJECT_SOURCE_DIR}/interfaces/c)
 file(GLOB c_sources CONFIGURE_DEPENDS ${c_folder}/*.cpp)
 file(STRINGS ${c_folder}/hone.h abi_major REGEX "^#define HONE_ABI_MAJOR ")
 string(REGEX REPLACE "[^0-9]" "" abi_major "${abi_major}")
@@ -26,7 +26,7 @@ include(CheckLanguage)
 check_language(Fortran)
 if(CMAKE_Fortran_COMPILER)
     enable_language(Fortran)
-    add_library(hone_fortran STATIC runtime/languages/fortran/hone_c.f90 runtime/languages/fortran/hone.f90)
+    add_library(hone_fortran STATIC interfaces/fortran/hone_c.f90 interfaces/fortran/hone.f90)
     add_library(hone::fortran ALIAS hone_fortran)
     set_target_properties(hone_fortran PROPERTIES Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/fortran)
     target_include_directories(hone_fortran INTERFACE ${PROJECT_BINARY_DIR}/fortran)

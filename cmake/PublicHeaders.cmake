@@ -6,7 +6,7 @@ set(hone_public_headers
     runtime/ranks/communicator.hpp runtime/ranks/device_of_rank.hpp runtime/ranks/exchange_settings.hpp runtime/ranks/grid_partition.hpp runtime/ranks/halo_exchange.hpp
     runtime/ranks/run_ranks.hpp runtime/ranks/thread_ranks.hpp runtime/ranks/threads_of_processes.hpp
     # Families of an application's own, and what users of hone's lay their arrays out by.
-    generator/render.hpp generator/random_words.hpp generator/text.hpp generator/families/device/cpu_arguments.hpp generator/families/device/cpu_team.hpp
+    generator/render.hpp foundation/random_words.hpp foundation/text.hpp generator/families/device/cpu_arguments.hpp generator/families/device/cpu_team.hpp
     generator/families/acoustics_staggered/grid.hpp generator/families/elements/reference_element.hpp generator/families/elements/simplex_nodes.hpp
     generator/families/fe_mass/family.hpp generator/families/poisson7/family.hpp
     # What the source that installed applications compile includes (cmake/Install.cmake).
@@ -15,7 +15,7 @@ set(hone_public_headers
     tuner/sharing/balance.hpp tuner/sharing/load_balancer.hpp tuner/tuning_run.hpp tuner/worker/worker_evaluator.hpp tuner/statistics.hpp)
 
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/hone)
-foreach(folder IN ITEMS generator tuning_db runtime tuner)
+foreach(folder IN ITEMS foundation generator tuning_db runtime tuner interfaces)
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/include/hone/${folder} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/hone/hone.hpp ${PROJECT_BINARY_DIR}/include/hone/hone.hpp SYMBOLIC)
@@ -24,7 +24,7 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/hone/hone.hpp ${PROJECT_BINARY_DI
 function(hone_installed_copy source copy)
     file(READ ${source} text)
     # Brackets and semicolons mean something in CMake's lists only; the text is none.
-    string(REGEX REPLACE "#include \"(generator|tuning_db|runtime|tuner)/([^\"]*)\"" "#include <hone/\\1/\\2>" text "${text}")
+    string(REGEX REPLACE "#include \"(foundation|generator|tuning_db|runtime|tuner|interfaces)/([^\"]*)\"" "#include <hone/\\1/\\2>" text "${text}")
     file(CONFIGURE OUTPUT ${copy} CONTENT "${text}" @ONLY)
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
 endfunction()

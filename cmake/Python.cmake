@@ -1,4 +1,4 @@
-# The Python package: runtime/languages/python/hone, with a module of nanobind's on libhone. 'pip install .' (pyproject.toml) comes here, and makes a wheel of
+# The Python package: interfaces/python/hone, with a module of nanobind's on libhone. 'pip install .' (pyproject.toml) comes here, and makes a wheel of
 # the component python: a prefix of its own inside the package, with libhone, the hone program and the records, which libhone finds beside itself.
 find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
 if(NOT Python_FOUND)
@@ -8,7 +8,7 @@ if(NOT nanobind_DIR)
     execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_DIR)
 endif()
 find_package(nanobind CONFIG REQUIRED)
-nanobind_add_module(hone_python NB_STATIC NB_SUPPRESS_WARNINGS runtime/languages/python/bindings.cpp)
+nanobind_add_module(hone_python NB_STATIC NB_SUPPRESS_WARNINGS interfaces/python/bindings.cpp)
 set_target_properties(hone_python PROPERTIES OUTPUT_NAME _hone BUILD_RPATH $<TARGET_FILE_DIR:hone_c> INSTALL_RPATH $ORIGIN/lib)
 target_link_libraries(hone_python PRIVATE hone::c fmt::fmt $<BUILD_INTERFACE:hone_options>)
 nanobind_add_stub(hone_python_stub MODULE _hone OUTPUT ${PROJECT_BINARY_DIR}/_hone.pyi PYTHON_PATH $<TARGET_FILE_DIR:hone_python> DEPENDS hone_python)

@@ -1,10 +1,11 @@
-# The `hone` command: tools/main.cpp. The other files of tools/ and tools/commands/ are a library of their own, so that tests can call a sub-command directly.
-file(GLOB tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/tools/commands/*.cpp)
+# The `hone` command: tools/main.cpp. The other files of tools/ are a library of their own, so that tests can call a sub-command directly.
+file(GLOB_RECURSE tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp)
 list(REMOVE_ITEM tool_sources ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
 if(tool_sources)
     # The page that `hone report` fills: files of their own, so that they can be read and checked as what they are.
     set(embedded_report ${PROJECT_BINARY_DIR}/generated/report_files.cpp)
-    file(GLOB report_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/report/*)
+    file(GLOB report_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/report/*.html ${CMAKE_CURRENT_SOURCE_DIR}/tools/report/*.css
+                                             ${CMAKE_CURRENT_SOURCE_DIR}/tools/report/*.js)
     add_custom_command(
         OUTPUT ${embedded_report}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated

@@ -167,7 +167,8 @@ set(HONE_READ_ONLY "" CACHE STRING "Of these the sources that are read, by their
 if(HONE_READ)
     list(REVERSE libraries)
     list(REMOVE_ITEM libraries hone_families)
-    list(INSERT libraries -1 hone_families)  # generator is the last
+    list(FIND libraries hone_generator generator)
+    list(INSERT libraries ${generator} hone_families)
     set(read "")
     foreach(target IN LISTS programs libraries)
         get_target_property(sources ${target} SOURCES)

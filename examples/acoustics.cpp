@@ -19,27 +19,28 @@
 #include <span>
 #include <utility>
 
-#include "examples/acoustics/reflection.hpp"
-#include "examples/acoustics/run.hpp"
-#include "examples/acoustics/synthetic_model.hpp"
-#include "examples/acoustics/time_levels.hpp"
-#include "examples/acoustics/wave_checkpoint.hpp"
 #include "examples/options/checks.hpp"
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "examples/output/check.hpp"
-#include "examples/tuning/tune_first.hpp"
-#include "generator/error.hpp"
-#include "generator/text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/text.hpp"
+#include "interfaces/session/session.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/session/session.hpp"
+#include "solvers/acoustics/reflection.hpp"
+#include "solvers/acoustics/run.hpp"
+#include "solvers/acoustics/synthetic_model.hpp"
+#include "solvers/acoustics/time_levels.hpp"
+#include "solvers/acoustics/wave_checkpoint.hpp"
+#include "solvers/output/check.hpp"
+#include "solvers/tuning/tune_first.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
-using namespace hone::examples::seismic;
+using namespace hone::solvers;
+using namespace hone::solvers::seismic;
 using hone::Communicator;
 
 struct Options {
@@ -318,7 +319,7 @@ int run_survey(Options options, const Model& model, hone::Session& session, Comm
         if (ranks.size() > 1) fmt::print("{} ranks, by {}; the first one sends {} bytes at a time\n", ranks.size(), ranks.transport(), report.sent);
         print_speed(report, work.cells, work.bytes, copy);
         if (!report.files.empty()) fmt::print("{} files in {}\n", report.files.size(), options.wanted.folder.string());
-        good = hone::examples::report(report.checks);
+        good = hone::solvers::report(report.checks);
     }
     return all_reduce(ranks, hone::Reduction::smallest, good ? 1 : 0) > 0 ? 0 : 1;
 }

@@ -21,8 +21,8 @@
 
 #include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
-#include "examples/tuning/tune_first.hpp"
-#include "runtime/session/session.hpp"
+#include "interfaces/session/session.hpp"
+#include "solvers/tuning/tune_first.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
@@ -88,7 +88,7 @@ void tune(const Settings& settings, const std::vector<std::string>& texts) {
     std::vector<hone::Problem> problems;
     problems.reserve(texts.size());
     for (const std::string& text : texts) problems.push_back(session.families().parse_problem(text));
-    hone::examples::tune_first(session.backend(), problems, hone::own_records(settings.records), settings.tune, hone::examples::tell_tuned);
+    hone::solvers::tune_first(session.backend(), problems, hone::own_records(settings.records), settings.tune, hone::solvers::tell_tuned);
 }
 
 bool run(const Settings& settings) {

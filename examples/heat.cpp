@@ -14,8 +14,8 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
-#include <hone/generator/error.hpp>
-#include <hone/generator/text.hpp>
+#include <hone/foundation/error.hpp>
+#include <hone/foundation/text.hpp>
 #include <hone/runtime/library.hpp>
 #include <hone/tuner/tuning_run.hpp>
 #include <hone/tuner/worker/worker.hpp>

@@ -16,8 +16,8 @@
 
 #include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
+#include "interfaces/session/session.hpp"
 #include "runtime/hybrid_kernel.hpp"
-#include "runtime/session/session.hpp"
 #include "tuner/sharing/load_balancer.hpp"
 #include "tuner/statistics.hpp"
 

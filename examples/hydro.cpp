@@ -22,31 +22,32 @@
 #include <optional>
 #include <vector>
 
-#include "examples/hydro/balanced_run.hpp"
-#include "examples/hydro/checks.hpp"
-#include "examples/hydro/kernel_operator.hpp"
-#include "examples/hydro/mass_solver.hpp"
-#include "examples/hydro/reference.hpp"
-#include "examples/mesh/mfem.hpp"
 #include "examples/options/checks.hpp"
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
-#include "examples/output/chart.hpp"
-#include "examples/output/progress.hpp"
-#include "examples/tuning/tune_first.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/text.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/text.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/rank_place.hpp"
+#include "solvers/hydro/balanced_run.hpp"
+#include "solvers/hydro/checks.hpp"
+#include "solvers/hydro/kernel_operator.hpp"
+#include "solvers/hydro/mass_solver.hpp"
+#include "solvers/hydro/reference.hpp"
+#include "solvers/mesh/mfem.hpp"
+#include "solvers/output/chart.hpp"
+#include "solvers/output/progress.hpp"
+#include "solvers/tuning/tune_first.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
-using namespace hone::examples::hydro;
+using namespace hone::solvers;
+using namespace hone::solvers::hydro;
 using hone::Communicator;
 namespace text = hone::text;
 

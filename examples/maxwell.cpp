@@ -22,32 +22,33 @@
 #include <numeric>
 #include <optional>
 
-#include "examples/maxwell/balanced_run.hpp"
-#include "examples/maxwell/rates.hpp"
-#include "examples/maxwell/wave_run.hpp"
-#include "examples/mesh/boxes.hpp"
-#include "examples/mesh/gmsh.hpp"
-#include "examples/mesh/renumber.hpp"
 #include "examples/options/checks.hpp"
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
-#include "examples/output/chart.hpp"
-#include "examples/output/check.hpp"
-#include "examples/output/progress.hpp"
-#include "examples/tuning/tune_first.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/number_text.hpp"
+#include "foundation/text.hpp"
+#include "foundation/value.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/number_text.hpp"
-#include "generator/text.hpp"
-#include "generator/value.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
+#include "solvers/maxwell/balanced_run.hpp"
+#include "solvers/maxwell/rates.hpp"
+#include "solvers/maxwell/wave_run.hpp"
+#include "solvers/mesh/boxes.hpp"
+#include "solvers/mesh/gmsh.hpp"
+#include "solvers/mesh/renumber.hpp"
+#include "solvers/output/chart.hpp"
+#include "solvers/output/check.hpp"
+#include "solvers/output/progress.hpp"
+#include "solvers/tuning/tune_first.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
+using namespace hone::solvers;
 using hone::Communicator;
 using hone::Reduction;
 namespace text = hone::text;

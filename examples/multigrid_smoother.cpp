@@ -20,23 +20,24 @@
 #include <optional>
 #include <vector>
 
-#include "examples/multigrid_smoother/smoother.hpp"
 #include "examples/options/checks.hpp"
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "examples/output/chart.hpp"
-#include "examples/output/check.hpp"
-#include "examples/output/image.hpp"
-#include "examples/output/progress.hpp"
-#include "examples/output/rank_image.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "interfaces/session/session.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/session/session.hpp"
+#include "solvers/multigrid_smoother/smoother.hpp"
+#include "solvers/output/chart.hpp"
+#include "solvers/output/check.hpp"
+#include "solvers/output/image.hpp"
+#include "solvers/output/progress.hpp"
+#include "solvers/output/rank_image.hpp"
 
 namespace {
 
 using namespace hone::examples;
+using namespace hone::solvers;
 
 struct Options {
     std::string device = "best", records, stencil = "all", operator_name = "trilinear", precision = "f64", output;

@@ -20,11 +20,11 @@
 #include "examples/options/checks.hpp"
 #include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
+#include "foundation/json.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
 #include "tuner/online/early_worker.hpp"
 #include "tuner/online/tuner.hpp"
-#include "tuning_db/json.hpp"
 
 namespace {
 

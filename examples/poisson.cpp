@@ -28,20 +28,21 @@
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "examples/output/chart.hpp"
-#include "examples/output/check.hpp"
-#include "examples/output/image.hpp"
-#include "examples/output/progress.hpp"
-#include "examples/output/rank_image.hpp"
-#include "examples/poisson/solver.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/poisson7/family.hpp"
+#include "interfaces/session/session.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/session/session.hpp"
+#include "solvers/output/chart.hpp"
+#include "solvers/output/check.hpp"
+#include "solvers/output/image.hpp"
+#include "solvers/output/progress.hpp"
+#include "solvers/output/rank_image.hpp"
+#include "solvers/poisson/solver.hpp"
 
 namespace {
 
 using namespace hone::examples;
+using namespace hone::solvers;
 using hone::CellRange;
 using hone::Communicator;
 using hone::GridPartition;

@@ -24,21 +24,22 @@
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "examples/output/chart.hpp"
-#include "examples/output/check.hpp"
-#include "examples/output/image.hpp"
-#include "examples/output/progress.hpp"
-#include "examples/output/rank_image.hpp"
-#include "examples/taylor_green/checks.hpp"
-#include "examples/taylor_green/vortex.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "interfaces/session/session.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/session/session.hpp"
+#include "solvers/output/chart.hpp"
+#include "solvers/output/check.hpp"
+#include "solvers/output/image.hpp"
+#include "solvers/output/progress.hpp"
+#include "solvers/output/rank_image.hpp"
+#include "solvers/taylor_green/checks.hpp"
+#include "solvers/taylor_green/vortex.hpp"
 
 namespace {
 
 using namespace hone::examples;
+using namespace hone::solvers;
 using hone::Communicator;
 
 struct Options {
@@ -253,7 +254,7 @@ int run(Options options, Communicator& ranks) {
     if (speaks) {
         print_history(history);
         fmt::print("{:.1f} iterations of the pressure solver per stage\n",
-                   static_cast<double>(flow.iterations()) / steps.count / hone::examples::FlowKernels::stages);
+                   static_cast<double>(flow.iterations()) / steps.count / hone::solvers::FlowKernels::stages);
         fmt::print("{} steps in {:.4g} s, {:.4g} ms each\n", steps.count, history.seconds, 1e3 * history.seconds / steps.count);
         if (!options.folder.empty()) write_history(options.folder, history);
         good = check_all(flow, history, options, session, ranks);

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/python_parser.hpp"
+#include "foundation/error.hpp"
+#include "foundation/python_parser.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "foundation/python_expression.hpp"
 #include "generator/early_rule.hpp"
-#include "generator/python_expression.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

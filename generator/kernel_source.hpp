@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/value.hpp"
+#include "foundation/value.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/value.hpp"
+#include "foundation/value.hpp"
 
 namespace hone::inline v0_1 {
 

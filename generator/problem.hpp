@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/value.hpp"
+#include "foundation/value.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/tidy.hpp"
 
 namespace hone::inline v0_1 {

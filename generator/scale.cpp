@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/family.hpp"
 
 namespace hone::inline v0_1 {

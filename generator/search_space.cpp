@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "foundation/error.hpp"
 #include "generator/census.hpp"
-#include "generator/error.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "foundation/value.hpp"
 #include "generator/kernel_source.hpp"
-#include "generator/value.hpp"
 
 namespace hone::inline v0_1 {
 

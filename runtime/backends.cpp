@@ -5,9 +5,9 @@
 #include <charconv>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/random_words.hpp"
-#include "generator/value.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random_words.hpp"
+#include "foundation/value.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/cuda/cuda_backend.hpp"

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "generator/error.hpp"
-#include "generator/host_memory.hpp"
+#include "foundation/error.hpp"
+#include "foundation/host_memory.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

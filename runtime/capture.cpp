@@ -13,12 +13,11 @@
 #include <limits>
 #include <optional>
 
-#include "generator/error.hpp"
-#include "generator/random_words.hpp"
-#include "runtime/sha256.hpp"
-#include "tuning_db/file_store.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/json.hpp"
+#include "foundation/random_words.hpp"
+#include "foundation/sha256.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/render.hpp"
 
 namespace hone::inline v0_1 {

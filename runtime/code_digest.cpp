@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/sha256.hpp"
+#include "foundation/sha256.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/kernel_source.hpp"
 #include "runtime/disk_cache.hpp"
 

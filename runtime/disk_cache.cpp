@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "generator/error.hpp"
-#include "runtime/temporary_folder.hpp"
-#include "runtime/writable_folder.hpp"
-#include "tuning_db/environment.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/temporary_folder.hpp"
+#include "foundation/writable_folder.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

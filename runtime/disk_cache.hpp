@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/sha256.hpp"
-#include "tuning_db/descriptor.hpp"
+#include "foundation/descriptor.hpp"
+#include "foundation/sha256.hpp"
 
 namespace hone::inline v0_1 {
 

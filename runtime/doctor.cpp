@@ -7,7 +7,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/run_folder.hpp"
+#include "foundation/topology.hpp"
+#include "foundation/writable_folder.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cuda/cuda_device.hpp"
@@ -18,14 +23,9 @@
 #include "runtime/cuda/toolkit_headers.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/power.hpp"
-#include "runtime/processors.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_costs.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
-#include "runtime/run_folder.hpp"
-#include "runtime/topology.hpp"
-#include "runtime/writable_folder.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

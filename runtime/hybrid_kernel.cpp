@@ -6,7 +6,7 @@
 #include <array>
 #include <chrono>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/hybrid_thread.hpp"
 
 namespace hone::inline v0_1 {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/hybrid_thread.hpp"
 
 namespace hone::inline v0_1 {

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "generator/error.hpp"
-#include "generator/overlap.hpp"
-#include "runtime/forked.hpp"
+#include "foundation/error.hpp"
+#include "foundation/forked.hpp"
 #include "runtime/launch_capture.hpp"
 #include "runtime/library.hpp"
+#include "runtime/overlap.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -1,7 +1,7 @@
 #include "runtime/kernel_hash.hpp"
 
+#include "foundation/sha256.hpp"
 #include "generator/tidy.hpp"
-#include "runtime/sha256.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <system_error>
 
-#include "generator/error.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
 #include "generator/workload.hpp"
-#include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

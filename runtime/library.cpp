@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <optional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/once_map.hpp"
 #include "runtime/launch_capture.hpp"
-#include "runtime/once_map.hpp"
 
 namespace hone::inline v0_1 {
 

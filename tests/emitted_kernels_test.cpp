@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/temporary_folder.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "runtime/temporary_folder.hpp"
 #include "tests/generator/families/corner_force/zones.hpp"
 #include "tests/generator/families/on_host.hpp"
 #include "tests/support/coverage.hpp"

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/sha256.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/compiler.hpp"
-#include "runtime/sha256.hpp"
 #include "tests/support/golden_cases.hpp"
 #include "tests/support/places.hpp"
 

@@ -1,11 +1,11 @@
-// The folder rule: generator <- tuning_db <- runtime <- tuner <- tools, examples, benchmarks,
-// tests. A folder includes itself and what stands to its left. Beside them stand hone's own
-// families, which only generator is below (generator <- generator/families), and the door that
-// knows them (runtime, generator/families <- runtime/session), and what reads kernels of users' own
-// (runtime/kernel_folder): of none of them do generator, tuning_db, runtime and tuner know. Above
-// all of these stands hone for other languages (tuner, runtime/session, runtime/kernel_folder <-
-// runtime/languages). The tuner has rooms: its hall (what to try next, and what it cost) knows none
-// of them.
+// The folder rule: foundation <- generator <- tuning_db <- runtime <- tuner <- tools, examples,
+// benchmarks, tests. A folder includes itself and what stands to its left. Beside them stand hone's
+// own families, which only generator is below (generator <- generator/families), and interfaces/:
+// the session, which knows them (runtime, generator/families <- interfaces/session), and what reads
+// kernels of users' own (interfaces/kernel_folder): of none of them do generator, tuning_db,
+// runtime and tuner know. Above all of these stands hone for other languages (tuner,
+// interfaces/session, interfaces/kernel_folder <- interfaces/c). The tuner has rooms: its hall
+// (what to try next, and what it cost) knows none of them; so have the tools.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -35,21 +35,26 @@ struct Library {
 
 const std::vector<Library>& libraries() {
     static const std::vector<Library> all{
-        {"generator/families", {"generator"}},
-        {"runtime/session", {"generator", "tuning_db", "runtime", "generator/families"}},
-        {"runtime/kernel_folder", {"generator", "tuning_db", "runtime", "generator/families"}},
-        {"runtime/languages",
-         {"generator", "tuning_db", "runtime", "tuner", "tuner/worker", "tuner/online", "generator/families", "runtime/session",
-          "runtime/kernel_folder"}},
-        {"tuner/strategies", {"generator", "tuning_db", "runtime", "tuner"}},
-        {"tuner/worker", {"generator", "tuning_db", "runtime", "tuner"}},
-        {"tuner/online", {"generator", "tuning_db", "runtime", "tuner", "tuner/worker"}},
-        {"tuner/replay", {"generator", "tuning_db", "runtime", "tuner", "tuner/strategies"}},
-        {"tuner/sharing", {"generator", "tuning_db", "runtime", "tuner", "tuner/worker"}},
-        {"generator", {}},
-        {"tuning_db", {"generator"}},
-        {"runtime", {"generator", "tuning_db"}},
-        {"tuner", {"generator", "tuning_db", "runtime"}},
+        {"generator/families", {"foundation", "generator"}},
+        {"interfaces/session", {"foundation", "generator", "tuning_db", "runtime", "generator/families"}},
+        {"interfaces/kernel_folder", {"foundation", "generator", "tuning_db", "runtime", "generator/families"}},
+        {"interfaces/c",
+         {"foundation", "generator", "tuning_db", "runtime", "tuner", "tuner/worker", "tuner/online", "generator/families", "interfaces/session",
+          "interfaces/kernel_folder"}},
+        {"interfaces/python", {"interfaces/c"}},
+        {"solvers",
+         {"foundation", "generator", "tuning_db", "runtime", "tuner", "tuner/strategies", "tuner/worker", "tuner/online", "tuner/sharing",
+          "generator/families", "interfaces/session", "interfaces/kernel_folder"}},
+        {"tuner/strategies", {"foundation", "generator", "tuning_db", "runtime", "tuner"}},
+        {"tuner/worker", {"foundation", "generator", "tuning_db", "runtime", "tuner"}},
+        {"tuner/online", {"foundation", "generator", "tuning_db", "runtime", "tuner", "tuner/worker"}},
+        {"tuner/replay", {"foundation", "generator", "tuning_db", "runtime", "tuner", "tuner/strategies"}},
+        {"tuner/sharing", {"foundation", "generator", "tuning_db", "runtime", "tuner", "tuner/worker"}},
+        {"foundation", {}},
+        {"generator", {"foundation"}},
+        {"tuning_db", {"foundation", "generator"}},
+        {"runtime", {"foundation", "generator", "tuning_db"}},
+        {"tuner", {"foundation", "generator", "tuning_db", "runtime"}},
     };
     return all;
 }
@@ -86,7 +91,7 @@ std::string violation(std::string_view file, const Include& include) {
         (other == nullptr || std::find(own->below.begin(), own->below.end(), other->folder) == own->below.end()))
         return fmt::format("{} may include only itself and [{}]", own->folder, fmt::join(own->below, ", "));
     if (include.quoted && !include.header.starts_with(first + "/"))
-        return "an include starts at the root of the project, as in \"generator/value.hpp\"";
+        return "an include starts at the root of the project, as in \"foundation/value.hpp\"";
     const bool library_header = own != nullptr && file.ends_with(".hpp");
     if (library_header && (first == "nlohmann" || first == "CLI")) return "headers are light: this belongs in the .cpp";
     const bool measures = folder == "tests" || folder == "benchmarks";  // may compare with the toolkit where there is one
@@ -98,7 +103,8 @@ std::string violation(std::string_view file, const Include& include) {
 
 std::vector<fs::path> sources() {
     std::vector<fs::path> files;
-    for (const std::string_view top : {"generator", "tuning_db", "runtime", "tuner", "tools", "examples", "benchmarks", "tests"}) {
+    for (const std::string_view top :
+         {"foundation", "generator", "tuning_db", "runtime", "tuner", "interfaces", "solvers", "tools", "examples", "benchmarks", "tests"}) {
         const fs::path folder = test::source_path(top);
         if (!fs::exists(folder)) continue;
         for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -119,6 +125,35 @@ TEST(Layering, EveryIncludeFollowsTheFolderOrder) {
             EXPECT_EQ(reason, "") << file << " includes " << include.header;
         }
     }
+}
+
+// The rooms of a folder, each of which may include itself and those before it.
+void expect_rooms_in_order(const std::string& top, const std::vector<std::string>& rooms) {
+    const auto room_of = [&](const std::string& path) {
+        for (std::size_t room = 0; room < rooms.size(); ++room)
+            if (path.starts_with(top + "/" + rooms[room] + "/")) return room;
+        return rooms.size();
+    };
+    int found = 0;
+    for (const auto& file : sources()) {
+        if (*file.begin() != top) continue;
+        const std::size_t own = room_of(file.string());
+        ++found;
+        if (own == rooms.size()) {
+            EXPECT_EQ(file.parent_path(), top) << file << " is in no room that this test knows";
+            continue;
+        }
+        std::ifstream source(test::source_path(file));
+        for (const auto& include : includes_of(source))
+            if (include.header.starts_with(top + "/")) EXPECT_LE(room_of(include.header), own) << file << " includes " << include.header;
+    }
+    EXPECT_GE(found, 20);
+}
+
+TEST(Layering, RoomsOfToolsAndSolversStandOnEachOther) {
+    expect_rooms_in_order("tools", {"console", "records", "kernels", "searches", "charts", "report", "commands"});
+    expect_rooms_in_order(
+        "solvers", {"mesh", "output", "item_kernels", "tuning", "poisson", "acoustics", "maxwell", "hydro", "multigrid_smoother", "taylor_green"});
 }
 
 // With fmt 9 and 10 it comes with <fmt/format.h>, from 11 on only with its own header.
@@ -166,7 +201,7 @@ TEST(Layering, LibrariesStandInTheInlineNamespaceOfTheVersion) {
 TEST(Layering, TheRuleRejectsAStepToTheRight) {
     EXPECT_NE(violation("generator/family.cpp", {"tuning_db/record.hpp", true}), "");
     EXPECT_NE(violation("runtime/kernel.cpp", {"tuner/tuner.hpp", true}), "");
-    EXPECT_NE(violation("tuner/tuner.hpp", {"tools/command.hpp", true}), "");
+    EXPECT_NE(violation("tuner/tuner.hpp", {"tools/console/command.hpp", true}), "");
     EXPECT_NE(violation("runtime/library.hpp", {"nlohmann/json.hpp", false}), "");
     EXPECT_NE(violation("runtime/cuda/driver.cpp", {"cuda.h", false}), "");
     EXPECT_NE(violation("tuner/tuner.hpp", {"tuner/worker/worker_evaluator.hpp", true}), "");
@@ -174,7 +209,7 @@ TEST(Layering, TheRuleRejectsAStepToTheRight) {
     EXPECT_EQ(violation("tests/runtime/x_test.cpp", {"cuda.h", false}), "");
     EXPECT_NE(violation("runtime/kernel.cpp", {"backend.hpp", true}), "");
     EXPECT_EQ(violation("runtime/kernel.cpp", {"nlohmann/json.hpp", false}), "");
-    EXPECT_EQ(violation("tuner/tuner.hpp", {"generator/value.hpp", true}), "");
+    EXPECT_EQ(violation("tuner/tuner.hpp", {"foundation/value.hpp", true}), "");
     EXPECT_EQ(violation("tools/main.cpp", {"tuner/tuner.hpp", true}), "");
 }
 
@@ -182,18 +217,18 @@ TEST(Layering, NoLibraryBelowTheSessionKnowsAFamily) {
     for (const std::string file : {"generator/families.cpp", "tuning_db/record.cpp", "runtime/library.cpp", "tuner/tuner.cpp"}) {
         EXPECT_NE(violation(file, {"generator/families/built_in_families.hpp", true}), "") << file;
         EXPECT_NE(violation(file, {"generator/families/device/cpu_team.hpp", true}), "") << file;
-        EXPECT_NE(violation(file, {"runtime/session/session.hpp", true}), "") << file;
-        EXPECT_NE(violation(file, {"runtime/languages/c/open_session.hpp", true}), "") << file;
+        EXPECT_NE(violation(file, {"interfaces/session/session.hpp", true}), "") << file;
+        EXPECT_NE(violation(file, {"interfaces/c/open_session.hpp", true}), "") << file;
         EXPECT_EQ(violation(file, {"generator/families.hpp", true}), "") << file;
     }
     EXPECT_EQ(violation("generator/families/poisson7/cpu.cpp", {"generator/families/device/cpu_team.hpp", true}), "");
     EXPECT_NE(violation("generator/families/poisson7/cpu.cpp", {"tuning_db/record.hpp", true}), "");
-    EXPECT_EQ(violation("runtime/session/session.cpp", {"generator/families/built_in_families.hpp", true}), "");
-    EXPECT_NE(violation("runtime/session/session.cpp", {"tuner/tuner.hpp", true}), "");
-    EXPECT_NE(violation("runtime/session/session.cpp", {"runtime/languages/c/hone.h", true}), "");
-    EXPECT_EQ(violation("runtime/languages/c/tuning.cpp", {"tuner/tuning_run.hpp", true}), "");
-    EXPECT_EQ(violation("runtime/languages/c/session.cpp", {"runtime/session/session.hpp", true}), "");
-    EXPECT_NE(violation("runtime/languages/c/session.cpp", {"tools/command.hpp", true}), "");
+    EXPECT_EQ(violation("interfaces/session/session.cpp", {"generator/families/built_in_families.hpp", true}), "");
+    EXPECT_NE(violation("interfaces/session/session.cpp", {"tuner/tuner.hpp", true}), "");
+    EXPECT_NE(violation("interfaces/session/session.cpp", {"interfaces/c/hone.h", true}), "");
+    EXPECT_EQ(violation("interfaces/c/tuning.cpp", {"tuner/tuning_run.hpp", true}), "");
+    EXPECT_EQ(violation("interfaces/c/session.cpp", {"interfaces/session/session.hpp", true}), "");
+    EXPECT_NE(violation("interfaces/c/session.cpp", {"tools/console/command.hpp", true}), "");
 }
 
 // Templates own the text of kernels, C++ what has to be counted (ADR 0038). Counted are calls of
@@ -231,7 +266,7 @@ TEST(Layering, NoFileNamesTheDetailsOfAnotherLayersLibraries) {
     // One place per foreign library: dlopen and its relatives belong to the runtime.
     for (const auto& file : sources()) {
         const std::string folder = file.begin()->string();
-        if (folder != "generator" && folder != "tuning_db" && folder != "tuner") continue;
+        if (folder != "foundation" && folder != "generator" && folder != "tuning_db" && folder != "tuner") continue;
         std::ifstream source(test::source_path(file));
         for (const auto& include : includes_of(source)) EXPECT_NE(include.header, "dlfcn.h") << file;
     }

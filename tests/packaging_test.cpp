@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "runtime/process.hpp"
+#include "foundation/process.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::packaging_test {

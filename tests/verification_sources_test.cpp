@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -7,9 +7,9 @@
 #include <iterator>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/temporary_folder.hpp"
 #include "generator/families.hpp"
-#include "runtime/temporary_folder.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 

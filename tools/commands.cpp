@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <exception>
 
-#include "generator/value.hpp"
-#include "runtime/process.hpp"
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/known_families.hpp"
+#include "foundation/process.hpp"
+#include "foundation/value.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
 
 namespace hone::tools {
 namespace {

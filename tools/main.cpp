@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "runtime/processors.hpp"
-#include "tools/command.hpp"
-#include "tools/interrupt.hpp"
+#include "foundation/processors.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/interrupt.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "generator/text.hpp"
+#include "foundation/text.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -11,13 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "runtime/sha256.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/json.hpp"
+#include "foundation/sha256.hpp"
 #include "tuner/messages.hpp"
-#include "tuning_db/file_store.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_parts.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "tuning_db/record_json.hpp"
+#include "tuning_db/record_json_parts.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tuner/tuner.hpp"
 #include "tuner/tuning_request.hpp"
 #include "tuning_db/device.hpp"

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/search_space.hpp"
 
 namespace hone::inline v0_1 {

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_parts.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "foundation/json.hpp"
+#include "tuning_db/record_json.hpp"
+#include "tuning_db/record_json_parts.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

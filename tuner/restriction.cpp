@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "generator/error.hpp"
-#include "generator/random_words.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random_words.hpp"
 #include "tuner/random.hpp"
 
 namespace hone::inline v0_1 {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "generator/cgroup.hpp"
-#include "generator/number_text.hpp"
-#include "generator/text.hpp"
-#include "runtime/processors.hpp"
+#include "foundation/cgroup.hpp"
+#include "foundation/number_text.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/text.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

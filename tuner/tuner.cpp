@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tuner/finals.hpp"
 #include "tuner/statistics.hpp"
 

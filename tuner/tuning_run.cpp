@@ -10,18 +10,18 @@
 #include <set>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/random_words.hpp"
-#include "generator/text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/random_words.hpp"
+#include "foundation/text.hpp"
 #include "runtime/kernel_hash.hpp"
-#include "runtime/processors.hpp"
 #include "tuner/disturbance.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/listed_space.hpp"
 #include "tuner/prior.hpp"
 #include "tuner/restriction.hpp"
 #include "tuning_db/database.hpp"
-#include "tuning_db/file_store.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::inline v0_1 {

@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 #include "tuning_db/database_file.hpp"
-#include "tuning_db/file_store.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

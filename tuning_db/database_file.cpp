@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "generator/error.hpp"
-#include "tuning_db/file_store.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/json.hpp"
 #include "tuning_db/migration.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

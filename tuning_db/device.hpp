@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "generator/value.hpp"
+#include "foundation/value.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "foundation/json.hpp"
 #include "tuning_db/database_file.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tuning_db/json_tree.hpp"
+#include "foundation/json.hpp"
 
 namespace hone::inline v0_1 {
 

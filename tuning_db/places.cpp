@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <system_error>
 
-#include "generator/error.hpp"
-#include "tuning_db/environment.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
 #include "tuning_db/package.hpp"
 
 namespace hone::inline v0_1 {

@@ -6,7 +6,7 @@
 #include <queue>
 #include <tuple>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/form.hpp"
 
 namespace hone::inline v0_1 {

@@ -11,7 +11,8 @@
 #include <tuple>
 #include <utility>
 
-#include "tuning_db/json.hpp"
+#include "foundation/processors.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -153,6 +154,11 @@ bool better(const Record& a, const Record& b) {
     if (a.step.median != b.step.median) return a.step.median < b.step.median;
     if (a.config != b.config) return a.config < b.config;
     return to_json(a) < to_json(b);
+}
+
+std::optional<Team> team_of(const DeviceFingerprint& device) {
+    if (device.target != Target::cpu) return std::nullopt;
+    return Team{processor_list(processors().numbers), processors().binding};
 }
 
 }  // namespace hone::inline v0_1

@@ -226,4 +226,8 @@ bool stands_before(const Record& a, const Record& b);
 ///    and the remaining contents.
 bool better(const Record& a, const Record& b);
 
+/// The threads of this process's kernels on a device, as a record keeps them; nothing where the
+/// device is no CPU.
+std::optional<Team> team_of(const DeviceFingerprint& device);
+
 }  // namespace hone::inline v0_1

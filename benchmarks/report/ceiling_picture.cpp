@@ -5,8 +5,8 @@
 #include <regex>
 
 #include "benchmarks/report/tables.hpp"
-#include "generator/error.hpp"
-#include "generator/number_text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/number_text.hpp"
 
 namespace hone::benchmarks {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "generator/svg_chart.hpp"
+#include "foundation/svg_chart.hpp"
 
 namespace hone::benchmarks {
 

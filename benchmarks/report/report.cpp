@@ -7,7 +7,7 @@
 
 #include "benchmarks/report/ceiling_picture.hpp"
 #include "benchmarks/report/tables.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/file_store.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "generator/error.hpp"
-#include "generator/number_text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/number_text.hpp"
 
 namespace hone::benchmarks {
 namespace {

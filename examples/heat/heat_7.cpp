@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <hone/foundation/random_words.hpp>
 #include <hone/generator/families/device/cpu_team.hpp>
-#include <hone/generator/random_words.hpp>
 #include <hone/generator/render.hpp>
 #include <limits>
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/text.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/text.hpp"
 #include "runtime/ranks/link_name.hpp"
 #include "tuning_db/places.hpp"
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "examples/options/command_line.hpp"
+#include "foundation/file_store.hpp"
 #include "runtime/ceilings.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/run_ranks.hpp"
 #include "runtime/ranks/threads_of_processes.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::examples {
 namespace {

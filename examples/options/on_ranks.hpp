@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "interfaces/session/session.hpp"
 #include "runtime/ranks/communicator.hpp"
-#include "runtime/session/session.hpp"
 
 namespace hone::examples {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::examples {
 namespace {

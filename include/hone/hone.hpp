@@ -10,14 +10,14 @@
 /// <hone/runtime/hybrid_kernel.hpp> (one step on two devices),
 /// <hone/runtime/ranks/communicator.hpp> (many devices), <hone/generator/render.hpp> (a family of
 /// your own in C++).
-#include <hone/generator/error.hpp>
+#include <hone/foundation/error.hpp>
 #include <hone/generator/families.hpp>
 #include <hone/generator/families/built_in_families.hpp>
 #include <hone/generator/workload.hpp>
+#include <hone/interfaces/kernel_folder/kernel_folder.hpp>
+#include <hone/interfaces/session/session.hpp>
 #include <hone/runtime/buffers.hpp>
-#include <hone/runtime/kernel_folder/kernel_folder.hpp>
 #include <hone/runtime/library.hpp>
-#include <hone/runtime/session/session.hpp>
 #include <hone/runtime/uploader.hpp>
 #include <hone/tuner/online/early_worker.hpp>
 #include <hone/tuner/online/tuner.hpp>

@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "runtime/process.hpp"
-#include "runtime/sha256.hpp"
+#include "foundation/error.hpp"
+#include "foundation/process.hpp"
+#include "foundation/sha256.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

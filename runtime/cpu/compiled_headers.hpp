@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "foundation/run_folder.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/disk_cache.hpp"
-#include "runtime/run_folder.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -10,15 +10,15 @@
 #include <optional>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/host_memory.hpp"
+#include "foundation/error.hpp"
+#include "foundation/forked.hpp"
+#include "foundation/host_memory.hpp"
+#include "foundation/processors.hpp"
 #include "generator/workload.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/cpu/memory_file.hpp"
-#include "runtime/forked.hpp"
-#include "runtime/processors.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "generator/host_memory.hpp"
-#include "runtime/topology.hpp"
+#include "foundation/host_memory.hpp"
+#include "foundation/topology.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -18,17 +18,17 @@
 #include <sstream>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/process.hpp"
+#include "foundation/run_folder.hpp"
 #include "runtime/compiled_entries.hpp"
 #include "runtime/cpu/compiled_headers.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/cpu/memory_file.hpp"
 #include "runtime/directives.hpp"
-#include "runtime/process.hpp"
-#include "runtime/run_folder.hpp"
-#include "tuning_db/environment.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cerrno>
 
+#include "foundation/file_store.hpp"
 #include "runtime/compiler.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tuning_db/descriptor.hpp"
+#include "foundation/descriptor.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1::cuda {
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <mutex>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1::cuda {
 namespace {

@@ -10,7 +10,7 @@
 #include <random>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1::cuda {
 namespace {

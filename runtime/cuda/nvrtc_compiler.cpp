@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/compiled_entries.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/resource_report.hpp"

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstdio>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/forked.hpp"
+#include "foundation/processors.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/cuda/nvml.hpp"
-#include "runtime/forked.hpp"
-#include "runtime/processors.hpp"
 
 namespace hone::inline v0_1::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "tuning_db/environment.hpp"
+#include "foundation/environment.hpp"
 
 namespace hone::inline v0_1::cuda {
 namespace {

@@ -10,12 +10,12 @@
 #include <set>
 #include <system_error>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/sha256.hpp"
 #include "runtime/cuda/nvrtc_headers.hpp"
 #include "runtime/cuda/shared_library.hpp"
 #include "runtime/directives.hpp"
-#include "runtime/sha256.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::inline v0_1::cuda {
 namespace {

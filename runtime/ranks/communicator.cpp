@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

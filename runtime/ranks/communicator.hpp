@@ -92,7 +92,7 @@ enum class Reduction { sum, smallest, largest };
 
 /// Of one word of each rank, added in the order of ranks: the same bits on all ranks and in all
 /// runs with as many ranks. (Sums whose bits do not even know how many ranks there are: gather sums
-/// of blocks of the whole problem, as examples/poisson does.)
+/// of blocks of the whole problem, as solvers/poisson does.)
 double all_reduce(Communicator& communicator, Reduction reduction, double own);
 
 /// Everybody's bytes one after the other, in the order of ranks, on rank 0; nothing on the others.

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/device_gather.hpp"
 
 namespace hone::inline v0_1 {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

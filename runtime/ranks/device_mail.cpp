@@ -9,11 +9,11 @@
 #include <optional>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
 #include "runtime/peer_memory.hpp"
 #include "runtime/ranks/message_kernels.hpp"
 #include "runtime/ranks/nccl_ranks.hpp"
-#include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/device_mail.hpp"
 
 namespace hone::inline v0_1 {

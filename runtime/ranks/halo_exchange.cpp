@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/device_mail.hpp"
 
 namespace hone::inline v0_1 {

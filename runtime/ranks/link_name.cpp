@@ -8,11 +8,11 @@
 #include <sstream>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/ranks/device_mail.hpp"
 #include "runtime/ranks/nccl_ranks.hpp"
-#include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

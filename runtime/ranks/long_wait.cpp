@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tuning_db/environment.hpp"
+#include "foundation/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

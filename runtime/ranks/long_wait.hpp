@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/threads.hpp"
+#include "foundation/threads.hpp"
 
 namespace hone::inline v0_1 {
 

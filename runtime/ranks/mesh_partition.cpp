@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 #ifdef HONE_WITH_METIS
 #include <metis.h>

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/long_wait.hpp"
 
 #ifdef HONE_WITH_MPI

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/session.hpp"
 #include "runtime/ranks/long_wait.hpp"

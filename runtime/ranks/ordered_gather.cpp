@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1 {
 

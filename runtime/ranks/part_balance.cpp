@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::inline v0_1 {
 

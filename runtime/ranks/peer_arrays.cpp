@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/peer_memory.hpp"
 
 namespace hone::inline v0_1 {

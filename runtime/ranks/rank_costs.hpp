@@ -12,7 +12,7 @@ struct RankCosts {
     double message = 0;     ///< an exchange of 8 bytes with the next rank and the one before, in a ring
     double megabyte = 0;    ///< the same of 1 MiB
     double all_gather = 0;  ///< of one word of each rank: a sum in the order of ranks
-    double block_sums = 0;  ///< of 512 words in all: a sum that does not know the ranks, such as that of 512^3 cells in examples/poisson
+    double block_sums = 0;  ///< of 512 words in all: a sum that does not know the ranks, such as that of 512^3 cells in solvers/poisson
 };
 
 /// Takes milliseconds where each rank has a processor. All ranks call it.

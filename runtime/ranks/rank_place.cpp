@@ -7,7 +7,7 @@
 #include <array>
 #include <cctype>
 
-#include "tuning_db/environment.hpp"
+#include "foundation/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -11,12 +11,12 @@
 #include <functional>
 #include <vector>
 
-#include "generator/error.hpp"
-#include "runtime/processors.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
+#include "foundation/processors.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
-#include "tuning_db/environment.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

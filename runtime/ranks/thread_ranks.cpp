@@ -11,9 +11,9 @@
 #include <mutex>
 #include <optional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/threads.hpp"
 #include "runtime/ranks/long_wait.hpp"
-#include "runtime/threads.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/processes.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "benchmarks/report/ceiling_picture.hpp"
 #include "benchmarks/report/tables.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 

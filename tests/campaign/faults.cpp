@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "runtime/process.hpp"
+#include "foundation/process.hpp"
 #include "tests/campaign/campaign.hpp"
 #include "tests/campaign/journal_writer.hpp"
 

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "runtime/processors.hpp"
+#include "foundation/processors.hpp"
 #include "tests/campaign/campaign.hpp"
 #include "tests/campaign/candidates.hpp"
 #include "tests/campaign/journal_writer.hpp"

@@ -29,7 +29,7 @@ run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data ${WORK}/build/waves_c --device cpu)
 # Nothing internal is installed: neither what compiles kernels nor what reads JSON.
 file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
-foreach(internal IN ITEMS hone/runtime/cpu/host_compiler.hpp hone/runtime/cuda/driver.hpp hone/tuning_db/json_parts.hpp hone/tuner/messages.hpp)
+foreach(internal IN ITEMS hone/runtime/cpu/host_compiler.hpp hone/runtime/cuda/driver.hpp hone/tuning_db/record_json_parts.hpp hone/tuner/messages.hpp)
     if(internal IN_LIST headers)
         message(FATAL_ERROR "${internal} is installed")
     endif()

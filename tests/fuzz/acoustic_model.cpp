@@ -7,12 +7,12 @@
 #include <cstring>
 #include <string_view>
 
-#include "examples/acoustics/model.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "solvers/acoustics/model.hpp"
 
 namespace {
 
-using namespace hone::examples::seismic;
+using namespace hone::solvers::seismic;
 
 bool same(const SegyTrace& a, const SegyTrace& b) {
     return a.inline_number == b.inline_number && a.samples.size() == b.samples.size() &&

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuning_db/database_file.hpp"

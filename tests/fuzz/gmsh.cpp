@@ -1,6 +1,6 @@
 // libFuzzer: no file makes the reader of Gmsh's meshes crash or hang, and what it accepts can be
 // matched, measured and renumbered, or is refused.
-#include "examples/mesh/gmsh.hpp"
+#include "solvers/mesh/gmsh.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "examples/mesh/geometry.hpp"
-#include "examples/mesh/renumber.hpp"
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "solvers/mesh/geometry.hpp"
+#include "solvers/mesh/renumber.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace hone::examples;
+    using namespace hone::solvers;
     try {
         const Mesh mesh = parse_gmsh({reinterpret_cast<const char*>(data), size}, "input");
         for (const double jacobian : geometry_of(mesh).jacobian)

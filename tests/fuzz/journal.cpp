@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tuner/replay/formats/journal_space.hpp"
 
 namespace {

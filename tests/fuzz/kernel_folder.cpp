@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "generator/error.hpp"
-#include "runtime/kernel_folder/description.hpp"
-#include "runtime/kernel_folder/source_text.hpp"
+#include "foundation/error.hpp"
+#include "interfaces/kernel_folder/description.hpp"
+#include "interfaces/kernel_folder/source_text.hpp"
 
 namespace {
 

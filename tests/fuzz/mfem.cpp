@@ -1,16 +1,16 @@
 // libFuzzer: no file makes the reader of MFEM's meshes crash or hang, and what it accepts can be
 // numbered and refined.
-#include "examples/mesh/mfem.hpp"
+#include "solvers/mesh/mfem.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace hone::examples;
+    using namespace hone::solvers;
     // A box of any size stands in a line: those that fill the memory tell nothing.
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     constexpr std::string_view digits = "0123456789";

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "tests/generator/sample_family.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuner/replay/formats/kernel_tuner.hpp"
 #include "tuner/replay/formats/space_file.hpp"

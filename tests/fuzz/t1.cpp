@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "generator/error.hpp"
-#include "generator/python_expression.hpp"
+#include "foundation/error.hpp"
+#include "foundation/python_expression.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <thread>
 
+#include "foundation/error.hpp"
 #include "generator/early_expression.hpp"
-#include "generator/error.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/running_time.hpp"
 

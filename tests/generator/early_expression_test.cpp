@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/fresh_random.hpp"
 
 namespace hone::early_expression_test {

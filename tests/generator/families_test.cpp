@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/generator/sample_family.hpp"
 
 namespace hone::families_test {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::form_test {
 namespace {

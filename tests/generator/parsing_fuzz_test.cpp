@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "tests/generator/sample_family.hpp"
 

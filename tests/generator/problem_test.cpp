@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/generator/sample_family.hpp"
 
 namespace hone::problem_test {

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/tidy.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/generator/sample_family.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/fresh_random.hpp"
 
 namespace hone::search_space_test {

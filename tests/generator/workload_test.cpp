@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::workload_test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/verify.hpp"

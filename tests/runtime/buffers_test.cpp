@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/backend_test.hpp"
 
 namespace hone::buffers_test {

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "foundation/file_store.hpp"
 #include "runtime/capture.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::capture_by_threads_test {
 namespace {

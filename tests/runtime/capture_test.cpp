@@ -17,7 +17,7 @@
 #include <random>
 #include <sstream>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/poisson7/family.hpp"
 #include "runtime/cpu/cpu_backend.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/environment.hpp"

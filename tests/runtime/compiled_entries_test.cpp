@@ -12,13 +12,13 @@
 #include <set>
 #include <sstream>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "interfaces/kernel_folder/description.hpp"
+#include "interfaces/kernel_folder/kernel_folder.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/elf_symbols.hpp"
-#include "runtime/kernel_folder/description.hpp"
-#include "runtime/kernel_folder/kernel_folder.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/temporary_folder.hpp"

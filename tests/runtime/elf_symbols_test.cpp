@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "foundation/file_store.hpp"
 #include "tests/support/fresh_random.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::elf_symbols_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/verify.hpp"

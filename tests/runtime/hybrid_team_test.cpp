@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/temporary_folder.hpp"
 

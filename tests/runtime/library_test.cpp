@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/environment.hpp"

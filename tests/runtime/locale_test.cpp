@@ -4,14 +4,13 @@
 
 #include <fstream>
 
+#include "foundation/json.hpp"
+#include "foundation/python_expression.hpp"
+#include "foundation/text.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/python_expression.hpp"
-#include "generator/text.hpp"
-#include "runtime/kernel_folder/kernel_folder.hpp"
+#include "interfaces/kernel_folder/kernel_folder.hpp"
 #include "tests/support/comma_locale.hpp"
 #include "tests/support/places.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_tree.hpp"
 
 namespace hone::locale_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "generator/host_memory.hpp"
+#include "foundation/host_memory.hpp"
 #include "tests/support/fresh_random.hpp"
 
 namespace hone::uploader_test {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/backend.hpp"
 
 namespace hone::test {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/backend.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/temporary_folder.hpp"

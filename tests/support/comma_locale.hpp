@@ -5,7 +5,7 @@
 #include <locale>
 #include <string>
 
-#include "runtime/process.hpp"
+#include "foundation/process.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -15,10 +15,10 @@
 #include <sstream>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/process.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
-#include "runtime/process.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/statements.hpp"
 #include "tests/support/verify.hpp"

@@ -7,7 +7,7 @@
 #include <regex>
 #include <sstream>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::test {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 

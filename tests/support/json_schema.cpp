@@ -1,6 +1,6 @@
 #include "tests/support/json_schema.hpp"
 
-#include "runtime/process.hpp"
+#include "foundation/process.hpp"
 
 namespace hone::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 
 namespace hone::test {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/temporary_folder.hpp"
+#include "foundation/temporary_folder.hpp"
 
 namespace hone::test {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 
 namespace hone::test {
@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path families = "generator/families";
-constexpr std::array common{"generator/workload.hpp",       "generator/workload.cpp",       "generator/random_words.hpp",
-                            "generator/repeated_words.hpp", "generator/repeated_words.cpp", "tests/support/verify.cpp"};
+constexpr std::array common{"generator/workload.hpp",        "generator/workload.cpp",       "foundation/random_words.hpp",
+                            "foundation/repeated_words.hpp", "generator/repeated_words.cpp", "tests/support/verify.cpp"};
 // Whoever includes one of these makes the text of kernels.
 constexpr std::array makers{"\"generator/block.hpp\"", "\"generator/render.hpp\"", "\"generator/form.hpp\""};
 

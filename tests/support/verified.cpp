@@ -8,9 +8,9 @@
 #include <fstream>
 #include <map>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/sha256.hpp"
 #include "runtime/cpu/host_compiler.hpp"
-#include "runtime/sha256.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/verification_sources.hpp"
 

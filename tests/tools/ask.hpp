@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/command.hpp"
+#include "tools/console/command.hpp"
 
 namespace hone::test {
 

@@ -6,8 +6,8 @@
 
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/command.hpp"
-#include "tools/json.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/json.hpp"
 
 namespace hone::tools::balance_test {
 namespace {

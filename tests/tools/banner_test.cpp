@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "foundation/file_store.hpp"
 #include "generator/tidy.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::tools::banner_test {
 namespace {

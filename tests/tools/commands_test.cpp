@@ -7,17 +7,17 @@
 #include <fstream>
 #include <sstream>
 
+#include "foundation/processors.hpp"
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/tidy.hpp"
-#include "runtime/processors.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/command.hpp"
-#include "tools/json.hpp"
-#include "tools/problem_words.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/problem_words.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/database_file.hpp"
 

@@ -7,13 +7,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "foundation/file_store.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/kernel_hash.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
-#include "tools/command.hpp"
+#include "tools/console/command.hpp"
 #include "tuning_db/database.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::tools::db_test {
 namespace {

@@ -10,12 +10,12 @@
 #include <memory>
 #include <vector>
 
-#include "generator/cgroup.hpp"
-#include "runtime/process.hpp"
-#include "runtime/processors.hpp"
+#include "foundation/cgroup.hpp"
+#include "foundation/process.hpp"
+#include "foundation/processors.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/json.hpp"
+#include "tools/console/json.hpp"
 
 namespace hone::test::environments_test {
 namespace {

@@ -10,13 +10,13 @@
 #include <regex>
 #include <sstream>
 
+#include "foundation/process.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "runtime/process.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/command.hpp"
-#include "tools/problem_words.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/problem_words.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/database_file.hpp"
 

@@ -9,15 +9,15 @@
 #include <sstream>
 #include <thread>
 
+#include "foundation/environment.hpp"
+#include "foundation/process.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/power.hpp"
-#include "runtime/process.hpp"
 #include "tests/support/running_time.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/default_problems.hpp"
-#include "tools/json.hpp"
-#include "tuning_db/environment.hpp"
+#include "tools/console/json.hpp"
+#include "tools/searches/default_problems.hpp"
 
 namespace hone::test::hone_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/kernel_folder/kernel_folder.hpp"
+#include "interfaces/kernel_folder/kernel_folder.hpp"
 #include "runtime/library.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/places.hpp"

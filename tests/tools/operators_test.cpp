@@ -5,7 +5,7 @@
 
 #include "generator/families/elements/reference_element.hpp"
 #include "tests/tools/ask.hpp"
-#include "tools/json.hpp"
+#include "tools/console/json.hpp"
 
 namespace hone::tools::operators_test {
 namespace {

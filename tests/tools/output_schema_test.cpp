@@ -8,16 +8,16 @@
 #include <sstream>
 #include <utility>
 
+#include "foundation/file_store.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/json_schema.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/command.hpp"
-#include "tools/json.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/json.hpp"
 #include "tuning_db/database.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::tools::output_schema_test {
 namespace {

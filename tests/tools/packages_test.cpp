@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "runtime/process.hpp"
+#include "foundation/process.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 

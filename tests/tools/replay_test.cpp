@@ -6,9 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "foundation/file_store.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "interfaces/kernel_folder/kernel_folder.hpp"
 #include "runtime/capture.hpp"
-#include "runtime/kernel_folder/kernel_folder.hpp"
 #include "runtime/library.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/json_schema.hpp"
@@ -16,8 +17,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/json.hpp"
-#include "tuning_db/file_store.hpp"
+#include "tools/console/json.hpp"
 
 namespace hone::replay_test {
 namespace {

@@ -8,16 +8,16 @@
 #include <cstdlib>
 #include <regex>
 
+#include "foundation/file_store.hpp"
+#include "foundation/process.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/kernel_hash.hpp"
-#include "runtime/process.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/report_page.hpp"
+#include "tools/report/report_page.hpp"
 #include "tuning_db/database.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::tools::report_test {
 namespace {

@@ -7,17 +7,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runtime/process.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/process.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
-#include "tools/format.hpp"
+#include "tools/console/format.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuner/replay/recorded_space.hpp"
 #include "tuner/strategy.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::tools::simulate_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/process.hpp"
+#include "foundation/process.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 

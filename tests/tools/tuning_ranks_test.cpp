@@ -12,9 +12,9 @@
 #include <sstream>
 #include <thread>
 
-#include "runtime/processors.hpp"
+#include "foundation/processors.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/json.hpp"
+#include "tools/console/json.hpp"
 
 namespace hone::test::tuning_ranks_test {
 namespace {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernel_folder/kernel_folder.hpp"
+#include "interfaces/kernel_folder/kernel_folder.hpp"
 #include "runtime/kernel_hash.hpp"
 #include "tests/tools/hasty_kernel.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tools/json.hpp"
-#include "tools/target.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/target.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::tools::wrong_results_test {

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/failing_call.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/replay/simulated_run.hpp"

@@ -5,9 +5,9 @@
 #include <limits>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/json.hpp"
 #include "tests/tuner/synthetic.hpp"
-#include "tuning_db/json_tree.hpp"
 
 namespace hone::messages_test {
 namespace {

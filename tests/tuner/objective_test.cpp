@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::objective_test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::restriction_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/running_time.hpp"
 #include "tests/tuner/large_space.hpp"
 #include "tests/tuner/synthetic.hpp"

@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/tuner/synthetic.hpp"
 

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/running_time.hpp"

@@ -5,13 +5,13 @@
 
 #include <fstream>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/database.hpp"
-#include "tuning_db/file_store.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::database_file_test {
 namespace {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <optional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/support/temporary_folder.hpp"

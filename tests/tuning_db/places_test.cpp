@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"

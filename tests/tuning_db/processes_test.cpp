@@ -8,10 +8,10 @@
 #include <csignal>
 #include <set>
 
+#include "foundation/file_store.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/database.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::processes_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/tuning_db/test_families.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::record_test {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "foundation/file_store.hpp"
 #include "tests/support/json_schema.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/database_file.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::schema_test {
 namespace {

@@ -4,15 +4,15 @@
 #include <chrono>
 #include <thread>
 
-#include "tools/command.hpp"
-#include "tools/configuration.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/format.hpp"
-#include "tools/interrupt.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/record_table.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/configuration.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/interrupt.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/records/record_table.hpp"
 #include "tuner/sharing/greenup.hpp"
 #include "tuning_db/places.hpp"
 

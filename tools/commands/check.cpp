@@ -3,16 +3,16 @@
 #include <utility>
 
 #include "generator/families.hpp"
+#include "interfaces/kernel_folder/description.hpp"
+#include "interfaces/kernel_folder/kernel_folder.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
-#include "runtime/kernel_folder/description.hpp"
-#include "runtime/kernel_folder/kernel_folder.hpp"
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/idle_tunables.hpp"
-#include "tools/json.hpp"
-#include "tools/kernel_check.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
+#include "tools/kernels/idle_tunables.hpp"
+#include "tools/kernels/kernel_check.hpp"
 #include "tuner/vetting_problem.hpp"
 
 namespace hone::tools {

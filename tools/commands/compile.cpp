@@ -1,18 +1,18 @@
 #include <atomic>
 
+#include "foundation/file_store.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/threads.hpp"
 #include "generator/families.hpp"
-#include "runtime/processors.hpp"
-#include "runtime/threads.hpp"
-#include "tools/command.hpp"
-#include "tools/compile_ahead.hpp"
-#include "tools/compile_report.hpp"
-#include "tools/configuration.hpp"
-#include "tools/format.hpp"
-#include "tools/json.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/target.hpp"
-#include "tuning_db/file_store.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/configuration.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
+#include "tools/kernels/compile_ahead.hpp"
+#include "tools/kernels/compile_report.hpp"
 
 namespace hone::tools {
 namespace compile {

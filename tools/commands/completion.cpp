@@ -1,12 +1,12 @@
-#include "tools/completion.hpp"
+#include "tools/console/completion.hpp"
 
 #include <algorithm>
 #include <array>
 #include <functional>
 
-#include "generator/value.hpp"
-#include "tools/command.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/value.hpp"
+#include "tools/console/command.hpp"
 
 namespace hone::tools {
 namespace completion {

@@ -4,9 +4,10 @@
 #include <array>
 #include <filesystem>
 
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/known_families.hpp"
+#include "foundation/file_store.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
 #include "tuner/replay/formats/gzip.hpp"
 #include "tuner/replay/formats/journal_space.hpp"
 #include "tuner/replay/formats/kernel_tuner.hpp"
@@ -14,7 +15,6 @@
 #include "tuner/replay/formats/t1.hpp"
 #include "tuner/replay/formats/t4.hpp"
 #include "tuner/replay/recorded_space.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::tools {
 namespace convert {

@@ -8,18 +8,18 @@
 #include <optional>
 #include <set>
 
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/database_prune.hpp"
-#include "tools/database_stats.hpp"
-#include "tools/format.hpp"
-#include "tools/kernel_trials.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/record_table.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
+#include "tools/kernels/kernel_trials.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/records/database_prune.hpp"
+#include "tools/records/database_stats.hpp"
+#include "tools/records/record_table.hpp"
 #include "tuning_db/database_file.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::tools {
 namespace db {

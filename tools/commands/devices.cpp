@@ -1,10 +1,10 @@
 #include <fmt/ranges.h>
 
 #include "runtime/cuda/nvml.hpp"
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/json.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/target.hpp"
 
 namespace hone::tools {
 namespace devices {

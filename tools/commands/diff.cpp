@@ -6,13 +6,13 @@
 #include <map>
 #include <set>
 
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/format.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/record_diff.hpp"
-#include "tools/record_table.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/records/record_diff.hpp"
+#include "tools/records/record_table.hpp"
 #include "tuning_db/database_file.hpp"
 
 namespace hone::tools {

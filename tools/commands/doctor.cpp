@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "generator/error.hpp"
-#include "runtime/processors.hpp"
+#include "foundation/error.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/topology.hpp"
 #include "runtime/ranks/device_costs.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/link_name.hpp"
@@ -15,12 +16,11 @@
 #include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/run_ranks.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
-#include "runtime/topology.hpp"
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/json.hpp"
-#include "tools/known_families.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/target.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::tools {

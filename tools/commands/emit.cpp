@@ -2,13 +2,13 @@
 
 #include "generator/families.hpp"
 #include "generator/tidy.hpp"
-#include "tools/command.hpp"
-#include "tools/configuration.hpp"
-#include "tools/format.hpp"
-#include "tools/json.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/configuration.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
 
 namespace hone::tools {
 namespace emit {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/json.hpp"
-#include "tools/known_families.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/known_families.hpp"
 
 namespace hone::tools {
 namespace families {

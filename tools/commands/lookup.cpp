@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/format.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/record_table.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/records/record_table.hpp"
 
 namespace hone::tools {
 namespace lookup {

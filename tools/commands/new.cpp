@@ -2,13 +2,13 @@
 #include <filesystem>
 #include <system_error>
 
+#include "foundation/file_store.hpp"
 #include "generator/render.hpp"
-#include "runtime/kernel_folder/description.hpp"
-#include "runtime/kernel_folder/kernel_folder.hpp"
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/known_families.hpp"
-#include "tuning_db/file_store.hpp"
+#include "interfaces/kernel_folder/description.hpp"
+#include "interfaces/kernel_folder/kernel_folder.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
 
 namespace hone::tools {
 namespace new_kernel {

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "generator/families/elements/reference_element.hpp"
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/json.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
 
 namespace hone::tools {
 namespace operators {

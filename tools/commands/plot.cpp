@@ -5,15 +5,15 @@
 #include <filesystem>
 #include <set>
 
-#include "tools/chart_output.hpp"
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/json.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/result_charts.hpp"
-#include "tools/scaling_charts.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/file_store.hpp"
+#include "tools/charts/chart_output.hpp"
+#include "tools/charts/result_charts.hpp"
+#include "tools/charts/scaling_charts.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/records/database_folder.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::tools {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/command.hpp"
+#include "tools/console/command.hpp"
 #include "tuner/worker/rank_team.hpp"
 
 namespace hone::tools {

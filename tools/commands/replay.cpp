@@ -4,11 +4,11 @@
 
 #include "runtime/capture.hpp"
 #include "runtime/kernel_hash.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/format.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/target.hpp"
-#include "tools/tuning_session.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/searches/tuning_session.hpp"
 #include "tuner/strategy.hpp"
 #include "tuning_db/places.hpp"
 

@@ -2,12 +2,12 @@
 
 #include <set>
 
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/report_page.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/file_store.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/report/report_page.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::tools {

@@ -7,17 +7,17 @@
 #include <map>
 #include <set>
 
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/efficiency_tables.hpp"
-#include "tools/format.hpp"
-#include "tools/gnuplot.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/record_list.hpp"
-#include "tools/record_table.hpp"
+#include "tools/charts/gnuplot.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/records/efficiency_tables.hpp"
+#include "tools/records/record_list.hpp"
+#include "tools/records/record_table.hpp"
 #include "tuner/journal.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::tools {
 namespace show {

@@ -6,15 +6,15 @@
 #include <limits>
 #include <optional>
 
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/gnuplot.hpp"
-#include "tools/interrupt.hpp"
-#include "tools/json.hpp"
-#include "tools/simulation_plot.hpp"
+#include "foundation/environment.hpp"
+#include "tools/charts/gnuplot.hpp"
+#include "tools/charts/simulation_plot.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/interrupt.hpp"
+#include "tools/console/json.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuner/replay/simulation.hpp"
-#include "tuning_db/environment.hpp"
 
 namespace hone::tools {
 namespace simulate {

@@ -2,12 +2,12 @@
 
 #include "generator/census.hpp"
 #include "generator/families.hpp"
-#include "tools/command.hpp"
-#include "tools/format.hpp"
-#include "tools/json.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/json.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
 #include "tuner/replay/formats/gzip.hpp"
 #include "tuner/replay/formats/t1.hpp"
 

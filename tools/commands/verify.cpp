@@ -6,16 +6,16 @@
 #include <set>
 #include <utility>
 
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/format.hpp"
-#include "tools/known_families.hpp"
-#include "tools/problem_words.hpp"
-#include "tools/record_list.hpp"
-#include "tools/record_refresh.hpp"
-#include "tools/record_table.hpp"
-#include "tools/record_verifier.hpp"
-#include "tools/target.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/format.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/console/problem_words.hpp"
+#include "tools/console/target.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/records/record_list.hpp"
+#include "tools/records/record_refresh.hpp"
+#include "tools/records/record_table.hpp"
+#include "tools/records/record_verifier.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::tools {

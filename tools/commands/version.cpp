@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "interfaces/c/hone.h"
 #include "runtime/backend.hpp"
 #include "runtime/capture.hpp"
-#include "runtime/languages/c/hone.h"
-#include "tools/command.hpp"
-#include "tools/json.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/json.hpp"
 #include "tuner/journal.hpp"
 #include "tuning_db/database_file.hpp"
 

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "tools/command.hpp"
-#include "tools/database_folder.hpp"
-#include "tools/interrupt.hpp"
-#include "tools/known_families.hpp"
-#include "tools/session_view.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/interrupt.hpp"
+#include "tools/console/known_families.hpp"
+#include "tools/records/database_folder.hpp"
+#include "tools/searches/session_view.hpp"
 
 namespace hone::tools {
 namespace watch {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "tools/command.hpp"
-#include "tools/known_families.hpp"
+#include "tools/console/command.hpp"
+#include "tools/console/known_families.hpp"
 
 namespace hone::tools {
 namespace worker {

@@ -1,4 +1,4 @@
-// Searches: the list of all, and what one tells of its problem (tools/report_data.hpp says what is in their parts).
+// Searches: the list of all, and what one tells of its problem (tools/report/report_data.hpp says what is in their parts).
 
 function costText(objective, value) {
     return objective === "time" ? duration(value) : significant(value);

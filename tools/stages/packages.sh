@@ -72,7 +72,7 @@ check_python() {
     { configure ci -DHONE_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$venv/bin/python" &&
         cmake --build --preset ci --parallel "$jobs" --target hone_python hone_python_stub hone_c hone &&
         cmake --install build/ci --component python --prefix $package/hone &&
-        cp runtime/languages/python/hone/*.py $package/hone; } >build/python.log 2>&1 || { cat build/python.log; return 1; }
+        cp interfaces/python/hone/*.py $package/hone; } >build/python.log 2>&1 || { cat build/python.log; return 1; }
     PYTHONPATH=$package "$venv/bin/python" -m pytest -q -p no:cacheprovider tests/python/test_notebook.py tests/python/test_hone.py \
         -k "notebook or numpy_arrays_in_place or wrong_array or closed or integers"
 }

@@ -34,7 +34,7 @@ clang_tidy() {
     local alone=$1 groups grouped source own=() result=0
     shift
     configure tidy "-DHONE_READ_ONLY=$(IFS=';' && echo "$*")" || return 1
-    [ $# -gt 0 ] || set -- $(git ls-files --cached --others --exclude-standard -- '*.cpp' ':!tests' ':!examples/kernels' ':!runtime/languages/python')
+    [ $# -gt 0 ] || set -- $(git ls-files --cached --others --exclude-standard -- '*.cpp' ':!tests' ':!examples/kernels' ':!interfaces/python')
     groups=$(sed -n 's/^  "file": "\(.*unity\/hone_read_.*\)",\{0,1\}$/\1/p' build/tidy/compile_commands.json)
     grouped=$(xargs --no-run-if-empty cat <<<"$groups")
     for source in "$@"; do [[ $grouped == *"\"$source\""* ]] || own+=("$source"); done
@@ -51,7 +51,7 @@ clang_tidy() {
 check_tidy_all() {
     known_to_git || return
     command -v clang-tidy >/dev/null || { skipped "clang-tidy is not here (Debian, Ubuntu: apt install clang-tidy)"; return; }
-    clang_tidy "$(git grep --untracked -lE '^(using [a-z_:]+;|namespace [a-z_]+ =)' -- '*.cpp' ':!tests' ':!examples/kernels' ':!runtime/languages/python')"
+    clang_tidy "$(git grep --untracked -lE '^(using [a-z_:]+;|namespace [a-z_]+ =)' -- '*.cpp' ':!tests' ':!examples/kernels' ':!interfaces/python')"
 }
 
 # The same for the sources that changed, each by itself, too; where that would take longer than all of them in groups, so.
@@ -63,7 +63,7 @@ check_tidy() {
     if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=$(git rev-list -1 --before='1 day ago' HEAD); fi
     [ -n "$base" ] || base=$(git rev-list --max-parents=0 HEAD | tail -n 1)
     changed=$({ git diff --name-only --diff-filter=d "$base"; git ls-files --others --exclude-standard; } |
-        grep -E '^(generator|tuning_db|runtime|tuner|tools|examples|benchmarks)/.*\.cpp$' | grep -vE '^(examples/kernels|runtime/languages/python)/' | sort -u)
+        grep -E '^(foundation|generator|tuning_db|runtime|tuner|interfaces|solvers|tools|examples|benchmarks)/.*\.cpp$' | grep -vE '^(examples/kernels|interfaces/python)/' | sort -u)
     echo "$(grep -c . <<<"$changed") sources changed since $(git log -1 --format='%h of %cs' "$base")"
     [ "$(grep -c . <<<"$changed")" -lt 200 ] || { check_tidy_all; return; }
     [ -z "$changed" ] || clang_tidy "$changed" $changed

@@ -11,9 +11,9 @@
 #include <limits>
 #include <set>
 
-#include "generator/error.hpp"
-#include "runtime/processors.hpp"
-#include "runtime/sha256.hpp"
+#include "foundation/error.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/sha256.hpp"
 #include "tuner/vetting_problem.hpp"
 #include "tuner/worker/memory_need.hpp"
 #include "tuner/worker/process_tree.hpp"

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "foundation/processors.hpp"
 #include "runtime/disk_cache.hpp"
-#include "runtime/processors.hpp"
 #include "tuner/worker/worker_evaluator.hpp"
 #include "tuner/worker/worker_program.hpp"
 

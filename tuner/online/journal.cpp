@@ -6,9 +6,9 @@
 #include <chrono>
 #include <memory>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/processors.hpp"
 #include "runtime/kernel_hash.hpp"
-#include "runtime/processors.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::inline v0_1 {

@@ -7,9 +7,9 @@
 #include <random>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/processors.hpp"
 #include "runtime/disk_cache.hpp"
-#include "runtime/processors.hpp"
 #include "tuner/online/early_worker.hpp"
 #include "tuner/worker/worker_program.hpp"
 #include "tuning_db/database.hpp"

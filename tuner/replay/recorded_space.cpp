@@ -7,7 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/json.hpp"
 #include "tuner/random.hpp"
 #include "tuner/replay/formats/gzip.hpp"
 #include "tuner/replay/formats/journal_space.hpp"
@@ -16,7 +17,6 @@
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuner/replay/formats/space_file.hpp"
 #include "tuner/replay/formats/t4.hpp"
-#include "tuning_db/json_tree.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/search_space.hpp"
 #include "tuner/outcome.hpp"
 #include "tuner/replay/outcome_columns.hpp"

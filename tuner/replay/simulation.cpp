@@ -10,9 +10,9 @@
 #include <numeric>
 #include <optional>
 
-#include "generator/random_words.hpp"
-#include "runtime/processors.hpp"
-#include "runtime/threads.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/random_words.hpp"
+#include "foundation/threads.hpp"
 #include "tuner/strategies/member_geometry.hpp"
 #include "tuner/tuner.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/kernel_hash.hpp"
 #include "tuner/outcome.hpp"

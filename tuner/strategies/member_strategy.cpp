@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "generator/random_words.hpp"
+#include "foundation/random_words.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

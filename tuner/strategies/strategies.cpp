@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tuner/strategies/annealing.hpp"
 #include "tuner/strategies/exhaustive.hpp"
 #include "tuner/strategies/genetic.hpp"

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/random_words.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random_words.hpp"
 #include "runtime/code_digest.hpp"
 #include "runtime/library.hpp"
 

@@ -13,9 +13,9 @@
 #include <cstring>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "runtime/process.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/process.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

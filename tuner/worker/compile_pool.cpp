@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <csignal>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/json.hpp"
 #include "runtime/compiler.hpp"
 #include "tuner/messages.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/host_memory.hpp"
+#include "foundation/error.hpp"
+#include "foundation/host_memory.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

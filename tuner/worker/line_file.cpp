@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tuning_db/descriptor.hpp"
+#include "foundation/descriptor.hpp"
 
 namespace hone::inline v0_1 {
 

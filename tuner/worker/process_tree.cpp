@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/process.hpp"
+#include "foundation/process.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -17,15 +17,15 @@
 #include <optional>
 #include <random>
 
-#include "generator/error.hpp"
-#include "runtime/process.hpp"
-#include "runtime/processors.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/json.hpp"
+#include "foundation/process.hpp"
+#include "foundation/processors.hpp"
 #include "tuner/worker/child_process.hpp"
-#include "tuning_db/environment.hpp"
-#include "tuning_db/file_store.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_parts.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "tuning_db/record_json.hpp"
+#include "tuning_db/record_json_parts.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/random_words.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random_words.hpp"
 #include "runtime/library.hpp"
 #include "runtime/uploader.hpp"
 #include "tuner/worker/memory_need.hpp"

@@ -16,21 +16,21 @@
 #include <optional>
 #include <thread>
 
-#include "generator/error.hpp"
-#include "generator/host_memory.hpp"
+#include "foundation/error.hpp"
+#include "foundation/host_memory.hpp"
+#include "foundation/json.hpp"
+#include "foundation/process.hpp"
+#include "foundation/processors.hpp"
+#include "foundation/sha256.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/power.hpp"
-#include "runtime/process.hpp"
-#include "runtime/processors.hpp"
-#include "runtime/sha256.hpp"
 #include "tuner/messages.hpp"
 #include "tuner/vetting_problem.hpp"
 #include "tuner/worker/candidate_bench.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

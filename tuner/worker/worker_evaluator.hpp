@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "foundation/run_folder.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
-#include "runtime/run_folder.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/statistics.hpp"
 #include "tuner/worker/child_process.hpp"

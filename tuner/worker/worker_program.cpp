@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "runtime/process.hpp"
-#include "tuning_db/environment.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/process.hpp"
 #include "tuning_db/package.hpp"
 
 namespace hone::inline v0_1 {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
 
 namespace hone::inline v0_1 {

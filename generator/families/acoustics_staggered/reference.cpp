@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "foundation/random_words.hpp"
+#include "foundation/repeated_words.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
-#include "generator/random_words.hpp"
-#include "generator/repeated_words.hpp"
 
 // The plain loops over cells, in double precision, and random data for them. Shares the layout with
 // the generator, and nothing else.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
 
 namespace hone::inline v0_1::acoustics {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
 #include "generator/families/device/cuda_copies.hpp"

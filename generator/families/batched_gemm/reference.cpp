@@ -9,9 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "generator/caught.hpp"
+#include "foundation/caught.hpp"
+#include "foundation/random_words.hpp"
 #include "generator/families/batched_gemm/shape.hpp"
-#include "generator/random_words.hpp"
 
 namespace hone::inline v0_1::gemm {
 namespace {

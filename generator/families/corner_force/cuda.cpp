@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 // CUDA kernels. Whole zones: a team of threads, one or some for each column of points along the
 // last axis, works on a zone, whose half-way results are in shared memory. The paper's dense

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <random>
 
-#include "generator/caught.hpp"
+#include "foundation/caught.hpp"
 #include "generator/families/corner_force/reference.hpp"
 
 namespace hone::inline v0_1::corner {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "generator/caught.hpp"
+#include "foundation/caught.hpp"
 
 namespace hone::inline v0_1::corner {
 namespace {

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
+#include "foundation/random_words.hpp"
+#include "foundation/repeated_words.hpp"
 #include "generator/families/csr_spmv/shape.hpp"
-#include "generator/random_words.hpp"
-#include "generator/repeated_words.hpp"
 
 // The plain double loop, in a precision in which its own roundings do not show, and random matrices
 // for it. Shares the layout with the generator, and nothing else.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "foundation/value.hpp"
 #include "generator/block.hpp"
-#include "generator/value.hpp"
 
 namespace hone::inline v0_1 {
 

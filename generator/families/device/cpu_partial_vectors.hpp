@@ -1,7 +1,7 @@
 #pragma once
 
+#include "foundation/value.hpp"
 #include "generator/render.hpp"
-#include "generator/value.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/elements/simplex_nodes.hpp"
 
 namespace hone::inline v0_1 {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 
 namespace hone::inline v0_1 {

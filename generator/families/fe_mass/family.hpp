@@ -50,7 +50,7 @@ NodeCorners node_corners(std::span<const std::int32_t> element_nodes, std::int64
 ///
 /// The first launch of a step leaves what elements have for their nodes in the table
 /// `element_sums`. A CUDA text that goes on behind the kernel's own finds them there by
-/// `in_sums(element, node, component, elements)`, as examples/hydro/fused_mass_kernels does.
+/// `in_sums(element, node, component, elements)`, as solvers/hydro/fused_mass_kernels does.
 ///
 /// The order of all sums is fixed: along each axis from the lowest number on, elements of a node in
 /// order, and dot products as in csr_spmv. No configuration changes a digit.

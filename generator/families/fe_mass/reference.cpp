@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "foundation/random_words.hpp"
+#include "foundation/repeated_words.hpp"
 #include "generator/families/fe_mass/shape.hpp"
-#include "generator/random_words.hpp"
-#include "generator/repeated_words.hpp"
 
 // The textbook's loops over elements, points and nodes, with functions of the whole element, in a
 // precision in which their own roundings do not show; and random meshes for them. Shares the

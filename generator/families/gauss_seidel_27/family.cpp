@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 
 namespace hone::inline v0_1 {

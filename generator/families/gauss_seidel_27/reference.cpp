@@ -3,10 +3,10 @@
 #include <limits>
 #include <vector>
 
-#include "generator/caught.hpp"
+#include "foundation/caught.hpp"
+#include "foundation/random_words.hpp"
+#include "foundation/repeated_words.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
-#include "generator/random_words.hpp"
-#include "generator/repeated_words.hpp"
 
 // The plain loops over rows per colour, in double precision, and random data for it. Shares the
 // layout with the generator, and nothing else.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/poisson7/grid.hpp"
 
 namespace hone::inline v0_1 {

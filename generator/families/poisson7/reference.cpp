@@ -4,9 +4,9 @@
 #include <functional>
 #include <limits>
 
+#include "foundation/random_words.hpp"
+#include "foundation/repeated_words.hpp"
 #include "generator/families/poisson7/grid.hpp"
-#include "generator/random_words.hpp"
-#include "generator/repeated_words.hpp"
 
 // The plain loops over rows in double precision, and random data for it. Shares the layout with the
 // generator, and nothing else.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/emulator.hpp"

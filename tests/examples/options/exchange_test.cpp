@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/ranks/thread_ranks.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::examples::on_ranks_test {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 
 namespace hone::examples::sharing_test {

@@ -9,7 +9,7 @@
 #include <set>
 #include <variant>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/generator/families/kernel_test.hpp"
 #include "tests/generator/families/on_host.hpp"

@@ -10,7 +10,7 @@
 #include <ostream>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/tidy.hpp"

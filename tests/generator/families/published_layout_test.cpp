@@ -9,9 +9,9 @@
 #include <set>
 #include <variant>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/python_expression.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "generator/python_expression.hpp"
 #include "tests/generator/families/kernel_test.hpp"
 #include "tests/generator/families/logical_step.hpp"
 #include "tests/generator/families/on_host.hpp"

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "foundation/process.hpp"
 #include "runtime/cpu/host_compiler.hpp"
-#include "runtime/process.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/failing_call.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -12,9 +12,9 @@
 #include <limits>
 #include <optional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/process.hpp"
 #include "runtime/cpu/host_object.hpp"
-#include "runtime/process.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <string>
 
+#include "foundation/process.hpp"
 #include "runtime/cpu/host_compiler.hpp"
-#include "runtime/process.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"

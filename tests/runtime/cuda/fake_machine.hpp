@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cuda/cuda_backend.hpp"
 #include "tests/runtime/cuda/fake_driver/fake_driver.hpp"
 #include "tests/support/places.hpp"

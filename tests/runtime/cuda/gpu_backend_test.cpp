@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/workload.hpp"
 #include "runtime/cuda/cuda_backend.hpp"
 #include "runtime/cuda/driver.hpp"

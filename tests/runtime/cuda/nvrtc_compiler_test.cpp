@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/render.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/toolkit_headers.hpp"

@@ -8,7 +8,7 @@
 #include <array>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/ranks/device_gather.hpp"
 #include "runtime/ranks/gather_exchange.hpp"

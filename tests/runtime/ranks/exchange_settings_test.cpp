@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/device_mail.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/environment.hpp"

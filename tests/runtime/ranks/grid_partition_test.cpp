@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::grid_partition_test {
 namespace {

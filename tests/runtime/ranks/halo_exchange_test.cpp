@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/places.hpp"

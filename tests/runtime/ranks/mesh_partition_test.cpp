@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 
 namespace hone::mesh_partition_test {

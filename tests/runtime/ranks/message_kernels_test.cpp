@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/cuda/nvrtc_compiler.hpp"
 #include "tests/support/emulator.hpp"

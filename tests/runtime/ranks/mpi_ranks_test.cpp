@@ -16,8 +16,8 @@
 #include <random>
 #include <thread>
 
-#include "generator/error.hpp"
-#include "runtime/process.hpp"
+#include "foundation/error.hpp"
+#include "foundation/process.hpp"
 #include "runtime/ranks/device_mail.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/gather_exchange.hpp"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/cuda/cuda_backend.hpp"
 #include "runtime/cuda/nccl.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 
 namespace hone::ordered_gather_test {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 
 namespace hone::part_balance_test {

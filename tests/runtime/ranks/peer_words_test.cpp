@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/cuda/nvrtc_compiler.hpp"
 #include "runtime/ranks/thread_ranks.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/runtime/ranks/rank_checks.hpp"
 #include "tests/support/environment.hpp"
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/descendants.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuner/worker/process_tree.hpp"

@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/kernel_hash.hpp"
 #include "tests/support/axpy_family.hpp"

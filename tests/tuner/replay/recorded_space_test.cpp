@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/community_spaces.hpp"
 #include "tuner/journal.hpp"
@@ -19,7 +19,7 @@
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuner/replay/formats/space_file.hpp"
 #include "tuner/replay/formats/t4.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::recorded_space_test {
 namespace {

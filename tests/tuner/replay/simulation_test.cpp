@@ -10,7 +10,7 @@
 #include <cmath>
 #include <map>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/community_spaces.hpp"
 #include "tests/support/places.hpp"
 #include "tuner/random.hpp"

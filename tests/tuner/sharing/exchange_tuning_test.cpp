@@ -9,7 +9,7 @@
 #include <limits>
 #include <mutex>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::load_balancer_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/backend_or_skip.hpp"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/descendants.hpp"
 
 namespace hone::child_process_test {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "tests/support/axpy_family.hpp"

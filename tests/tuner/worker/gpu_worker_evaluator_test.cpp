@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/power.hpp"

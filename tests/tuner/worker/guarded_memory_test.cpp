@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/host_memory.hpp"
+#include "foundation/error.hpp"
+#include "foundation/host_memory.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::line_file_test {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/axpy_family.hpp"
 
 namespace hone::memory_need_test {

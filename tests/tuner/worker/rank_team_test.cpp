@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "generator/error.hpp"
-#include "runtime/processors.hpp"
+#include "foundation/error.hpp"
+#include "foundation/processors.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"

@@ -12,15 +12,15 @@
 #include <random>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
+#include "foundation/processors.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/processors.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/worker/full_disk.hpp"
 #include "tuner/tuning_run.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::worker_evaluator_test {
 namespace {

@@ -12,16 +12,17 @@
 #include <thread>
 #include <vector>
 
+#include "foundation/json.hpp"
+#include "foundation/process.hpp"
+#include "foundation/processors.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/power.hpp"
-#include "runtime/process.hpp"
-#include "runtime/processors.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/worker/hanging_worker.hpp"
 #include "tuner/messages.hpp"
 #include "tuner/worker/child_process.hpp"
-#include "tuning_db/json.hpp"
+#include "tuning_db/record_json.hpp"
 
 namespace hone::worker_test {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 #include <limits>
 
-#include "generator/error.hpp"
-#include "tuning_db/file_store.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

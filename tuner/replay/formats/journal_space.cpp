@@ -10,10 +10,10 @@
 #include <optional>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/json.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"
-#include "tuning_db/json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

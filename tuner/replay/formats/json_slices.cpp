@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "generator/error.hpp"
-#include "tuning_db/json_tree.hpp"
+#include "foundation/error.hpp"
+#include "foundation/json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/error.hpp"
-#include "generator/number_text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/json.hpp"
+#include "foundation/number_text.hpp"
 #include "tuner/statistics.hpp"
-#include "tuning_db/json.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "foundation/json.hpp"
 #include "tuner/replay/recorded_space.hpp"
-#include "tuning_db/json_tree.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -8,13 +8,12 @@
 #include <set>
 #include <tuple>
 
+#include "foundation/error.hpp"
+#include "foundation/json.hpp"
+#include "foundation/python_expression.hpp"
 #include "generator/census.hpp"
 #include "generator/early_expression.hpp"
-#include "generator/error.hpp"
-#include "generator/python_expression.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"
-#include "tuning_db/json.hpp"
-#include "tuning_db/json_tree.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

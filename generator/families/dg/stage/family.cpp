@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "generator/caught.hpp"
+#include "foundation/caught.hpp"
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/random_mesh.hpp"

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "generator/caught.hpp"
+#include "foundation/caught.hpp"
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/shape.hpp"
 

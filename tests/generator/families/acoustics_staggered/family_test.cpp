@@ -9,9 +9,9 @@
 #include <set>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random_words.hpp"
 #include "generator/families.hpp"
-#include "generator/random_words.hpp"
 #include "tests/generator/families/acoustics_staggered/oracle.hpp"
 
 namespace hone::acoustics_staggered_test::family_test {

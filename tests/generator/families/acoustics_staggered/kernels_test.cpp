@@ -11,7 +11,7 @@
 #include <random>
 #include <span>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/acoustics_staggered/family.hpp"
 #include "runtime/library.hpp"

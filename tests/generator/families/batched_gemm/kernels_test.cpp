@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/batched_gemm/family.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"

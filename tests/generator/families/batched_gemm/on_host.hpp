@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/family.hpp"
 #include "tests/generator/families/device/on_host.hpp"
 #include "tests/support/replace_body.hpp"

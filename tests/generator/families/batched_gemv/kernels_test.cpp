@@ -6,7 +6,7 @@
 #include <memory>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/batched_gemv/family.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/corner_force/family.hpp"
 #include "tests/generator/families/corner_force/on_host.hpp"

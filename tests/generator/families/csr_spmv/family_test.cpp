@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/csr_spmv/shape.hpp"
 #include "tests/support/fresh_random.hpp"

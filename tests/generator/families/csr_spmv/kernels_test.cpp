@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "runtime/library.hpp"
 #include "tests/generator/families/csr_spmv/rows.hpp"

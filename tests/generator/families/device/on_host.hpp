@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/family.hpp"
 #include "tests/support/replace_body.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"

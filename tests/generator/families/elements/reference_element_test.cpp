@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families/elements/simplex_nodes.hpp"
 
 namespace hone::reference_element_test {

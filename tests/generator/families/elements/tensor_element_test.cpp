@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 
 namespace hone::tensor_element_test {
 namespace {

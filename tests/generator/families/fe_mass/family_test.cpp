@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "tests/generator/families/fe_mass/meshes.hpp"
 #include "tests/support/fresh_random.hpp"

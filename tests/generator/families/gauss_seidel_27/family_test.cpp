@@ -9,7 +9,7 @@
 #include <set>
 #include <string_view>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/tidy.hpp"
 #include "tests/generator/families/gauss_seidel_27/oracle.hpp"

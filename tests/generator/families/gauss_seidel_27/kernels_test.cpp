@@ -15,7 +15,7 @@
 #include <random>
 #include <tuple>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/gauss_seidel_27/family.hpp"
 #include "runtime/library.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "tests/generator/families/poisson7/arrays.hpp"
 

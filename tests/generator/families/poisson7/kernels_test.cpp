@@ -8,7 +8,7 @@
 #include <memory>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/poisson7/family.hpp"
 #include "runtime/library.hpp"

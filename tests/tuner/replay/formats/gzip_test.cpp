@@ -4,9 +4,9 @@
 
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::gzip_test {
 namespace {

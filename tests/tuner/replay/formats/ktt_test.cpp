@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 #include "tests/support/places.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::ktt_test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "tests/support/running_time.hpp"
 #include "tuner/random.hpp"
 #include "tuner/replay/formats/parameter_values.hpp"

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/file_store.hpp"
 #include "tests/support/community_spaces.hpp"
 #include "tests/support/places.hpp"
-#include "tuning_db/file_store.hpp"
 
 namespace hone::t1_test {
 namespace {

@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/dg/random_mesh.hpp"
 #include "generator/families/dg/shape.hpp"

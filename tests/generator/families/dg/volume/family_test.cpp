@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/elements/reference_element.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "generator/error.hpp"
+#include "foundation/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/dg/volume/family.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"

@@ -1,0 +1,49 @@
+#include "tools/console/json.hpp"
+
+#include "tuning_db/record_json.hpp"
+
+namespace hone::tools {
+
+Json json_of(const Value& value) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+    return std::get<std::string>(value);
+}
+
+Json json_of(const std::vector<Assignment>& assignments) {
+    Json object = Json::object();
+    for (const auto& [name, value] : assignments) object[name] = json_of(value);
+    return object;
+}
+
+Json json_of(const Problem& problem) {
+    return {{"key", problem.key()}, {"family", problem.family()}, {"parameters", json_of(written_parameters(problem))}};
+}
+
+Json json_of(const Config& config) {
+    return {{"key", config.key()}, {"values", json_of(config.assignments())}};
+}
+
+Json json_of(const Limits& limits) {
+    if (limits.target == Target::cpu)
+        return {{"cores", limits.multiprocessors}, {"vector_bytes", limits.vector_bytes}, {"l2_bytes_per_core", limits.cache_bytes}};
+    return {{"multiprocessors", limits.multiprocessors},
+            {"max_threads_per_block", limits.max_threads_per_block},
+            {"max_threads_per_multiprocessor", limits.max_threads_per_multiprocessor},
+            {"registers_per_multiprocessor", limits.registers_per_multiprocessor},
+            {"max_registers_per_thread", limits.max_registers_per_thread},
+            {"shared_bytes_per_block", limits.shared_bytes_per_block},
+            {"shared_bytes_per_multiprocessor", limits.shared_bytes_per_multiprocessor},
+            {"l2_bytes", limits.cache_bytes}};
+}
+
+Json json_of(const Counts& counts) {
+    return {{"updates", counts.updates}, {"unit", counts.unit}, {"operations", counts.operations}, {"bytes", counts.bytes}};
+}
+
+void print(Console& console, const Json& document) {
+    // Text from drivers and compilers need not be UTF-8: a replacement character is better than no
+    // answer.
+    console.print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace hone::tools
