@@ -2,7 +2,7 @@
 # the folders below (a program's own parts in examples/<name>/, options that several share) is one library, that tests link too.
 file(GLOB example_parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*/*.cpp)
 add_library(example_parts STATIC ${example_parts})
-target_link_libraries(example_parts PUBLIC hone_solvers PRIVATE hone_options OpenMP::OpenMP_CXX)
+target_link_libraries(example_parts PUBLIC hone_all hone_solvers PRIVATE hone_options OpenMP::OpenMP_CXX)
 # They compute on the host, which without optimisation takes most of their tests' time.
 if(HONE_SANITIZE)
     target_compile_options(example_parts PRIVATE -O1)

@@ -1,11 +1,11 @@
-# `cmake --install` gives find_package(hone), target hone::hone: #include <hone/hone.hpp>. C programs get
-# find_package(hone COMPONENTS c), target hone::c, or pkg-config hone: #include <hone.h>. C++ without CMake: pkg-config hone-cxx.
+# `cmake --install` gives find_package(hone), target hone::hone: #include <hone/hone.hpp>; with COMPONENTS solvers also
+# hone::solvers: #include <hone/solvers.hpp>. C programs get find_package(hone COMPONENTS c), target hone::c, or pkg-config hone: #include <hone.h>. C++ without CMake: pkg-config hone-cxx.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/hone)
 # All or nothing: what was not built ends the installation before its first file.
 set(installed_targets ${hone_libraries})
-foreach(target IN ITEMS hone hone_c)
+foreach(target IN ITEMS hone hone_c hone_solvers)
     if(TARGET ${target})
         list(APPEND installed_targets ${target})
     endif()
@@ -54,6 +54,11 @@ hone_installed_headers(${header_folder})
 install(DIRECTORY ${header_folder}/hone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY tuning_db/records DESTINATION ${CMAKE_INSTALL_DATADIR}/hone FILES_MATCHING PATTERN "*.json")
 
+if(TARGET hone_solvers)
+    install(TARGETS hone_solvers EXPORT hone_solvers_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT hone_solvers_targets NAMESPACE hone:: FILE hone-solvers-targets.cmake DESTINATION ${package_folder})
+    set_target_properties(hone_solvers PROPERTIES INSTALL_RPATH $ORIGIN)
+endif()
 if(HONE_BUILD_LANGUAGES)
     install(TARGETS hone_c EXPORT hone_c_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(EXPORT hone_c_targets NAMESPACE hone:: FILE hone-c-targets.cmake DESTINATION ${package_folder})
@@ -110,7 +115,7 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
     # What kernels for processors are compiled by, and what projects that use the C++ libraries need.
     set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++")
-    set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, zlib1g-dev, cmake")
+    set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, zlib1g-dev, libpng-dev, cmake")
     # libhone is the package's own, and its loader has to hear of it.
     file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
     set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -23,18 +25,6 @@
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "foundation/error.hpp"
-#include "foundation/text.hpp"
-#include "interfaces/session/session.hpp"
-#include "runtime/ranks/device_of_rank.hpp"
-#include "solvers/acoustics/reflection.hpp"
-#include "solvers/acoustics/run.hpp"
-#include "solvers/acoustics/synthetic_model.hpp"
-#include "solvers/acoustics/time_levels.hpp"
-#include "solvers/acoustics/wave_checkpoint.hpp"
-#include "solvers/output/check.hpp"
-#include "solvers/tuning/tune_first.hpp"
-#include "tuning_db/places.hpp"
 
 namespace {
 

@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <limits>
 #include <random>
 #include <string>
@@ -21,9 +23,6 @@
 
 #include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
-#include "interfaces/session/session.hpp"
-#include "solvers/tuning/tune_first.hpp"
-#include "tuning_db/places.hpp"
 
 namespace {
 

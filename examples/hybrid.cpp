@@ -11,15 +11,13 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <string>
 #include <vector>
 
 #include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
-#include "interfaces/session/session.hpp"
-#include "runtime/hybrid_kernel.hpp"
-#include "tuner/sharing/load_balancer.hpp"
-#include "tuner/statistics.hpp"
 
 namespace {
 

@@ -17,6 +17,8 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -27,21 +29,6 @@
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
-#include "foundation/error.hpp"
-#include "foundation/text.hpp"
-#include "generator/families/built_in_families.hpp"
-#include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/ranks/rank_place.hpp"
-#include "solvers/hydro/balanced_run.hpp"
-#include "solvers/hydro/checks.hpp"
-#include "solvers/hydro/kernel_operator.hpp"
-#include "solvers/hydro/mass_solver.hpp"
-#include "solvers/hydro/reference.hpp"
-#include "solvers/mesh/mfem.hpp"
-#include "solvers/output/chart.hpp"
-#include "solvers/output/progress.hpp"
-#include "solvers/tuning/tune_first.hpp"
-#include "tuning_db/places.hpp"
 
 namespace {
 

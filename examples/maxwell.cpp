@@ -17,6 +17,8 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -27,28 +29,12 @@
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
-#include "foundation/error.hpp"
-#include "foundation/number_text.hpp"
-#include "foundation/text.hpp"
-#include "foundation/value.hpp"
-#include "generator/families/built_in_families.hpp"
-#include "runtime/ranks/device_of_rank.hpp"
-#include "solvers/maxwell/balanced_run.hpp"
-#include "solvers/maxwell/rates.hpp"
-#include "solvers/maxwell/wave_run.hpp"
-#include "solvers/mesh/boxes.hpp"
-#include "solvers/mesh/gmsh.hpp"
-#include "solvers/mesh/renumber.hpp"
-#include "solvers/output/chart.hpp"
-#include "solvers/output/check.hpp"
-#include "solvers/output/progress.hpp"
-#include "solvers/tuning/tune_first.hpp"
-#include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
 using namespace hone::solvers;
+using namespace hone::solvers::maxwell;
 using hone::Communicator;
 using hone::Reduction;
 namespace text = hone::text;

@@ -16,6 +16,8 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,15 +26,6 @@
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "generator/families/built_in_families.hpp"
-#include "interfaces/session/session.hpp"
-#include "runtime/ranks/device_of_rank.hpp"
-#include "solvers/multigrid_smoother/smoother.hpp"
-#include "solvers/output/chart.hpp"
-#include "solvers/output/check.hpp"
-#include "solvers/output/image.hpp"
-#include "solvers/output/progress.hpp"
-#include "solvers/output/rank_image.hpp"
 
 namespace {
 

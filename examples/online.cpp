@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <hone/foundation/json.hpp>
+#include <hone/hone.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,11 +22,6 @@
 #include "examples/options/checks.hpp"
 #include "examples/options/command_line.hpp"
 #include "examples/options/options.hpp"
-#include "foundation/json.hpp"
-#include "generator/families/built_in_families.hpp"
-#include "runtime/library.hpp"
-#include "tuner/online/early_worker.hpp"
-#include "tuner/online/tuner.hpp"
 
 namespace {
 

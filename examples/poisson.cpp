@@ -17,6 +17,8 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <memory>
 #include <numbers>
 #include <numeric>
@@ -28,16 +30,6 @@
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "foundation/error.hpp"
-#include "generator/families/poisson7/family.hpp"
-#include "interfaces/session/session.hpp"
-#include "runtime/ranks/device_of_rank.hpp"
-#include "solvers/output/chart.hpp"
-#include "solvers/output/check.hpp"
-#include "solvers/output/image.hpp"
-#include "solvers/output/progress.hpp"
-#include "solvers/output/rank_image.hpp"
-#include "solvers/poisson/solver.hpp"
 
 namespace {
 

@@ -18,23 +18,14 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <optional>
 
 #include "examples/options/checks.hpp"
 #include "examples/options/exchange.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
-#include "foundation/error.hpp"
-#include "generator/families/built_in_families.hpp"
-#include "interfaces/session/session.hpp"
-#include "runtime/ranks/device_of_rank.hpp"
-#include "solvers/output/chart.hpp"
-#include "solvers/output/check.hpp"
-#include "solvers/output/image.hpp"
-#include "solvers/output/progress.hpp"
-#include "solvers/output/rank_image.hpp"
-#include "solvers/taylor_green/checks.hpp"
-#include "solvers/taylor_green/vortex.hpp"
 
 namespace {
 

@@ -5,16 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <sstream>
 #include <tuple>
 #include <utility>
 #include <vector>
-
-#include "foundation/error.hpp"
-#include "foundation/text.hpp"
-#include "generator/families/built_in_families.hpp"
-#include "runtime/ranks/link_name.hpp"
-#include "tuning_db/places.hpp"
 
 namespace hone::examples {
 namespace {

@@ -3,13 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <string>
-
-#include "generator/problem.hpp"
-#include "runtime/backend.hpp"
-#include "runtime/ranks/communicator.hpp"
-#include "tuner/sharing/exchange_tuning.hpp"
-#include "tuning_db/database.hpp"
 
 namespace hone::examples {
 

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <iostream>
 #include <sstream>
 #include <vector>
 
 #include "examples/options/command_line.hpp"
-#include "foundation/file_store.hpp"
-#include "runtime/ceilings.hpp"
-#include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/ranks/run_ranks.hpp"
-#include "runtime/ranks/threads_of_processes.hpp"
 
 namespace hone::examples {
 namespace {

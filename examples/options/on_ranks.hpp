@@ -3,10 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <string>
-
-#include "interfaces/session/session.hpp"
-#include "runtime/ranks/communicator.hpp"
 
 namespace hone::examples {
 

@@ -4,10 +4,9 @@
 
 #include <charconv>
 #include <cstdint>
+#include <hone/hone.hpp>
 #include <sstream>
 #include <vector>
-
-#include "foundation/error.hpp"
 
 namespace hone::examples {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <hone/hone.hpp>
+#include <hone/solvers.hpp>
 #include <string>
-
-#include "runtime/ranks/communicator.hpp"
 
 namespace hone::examples {
 

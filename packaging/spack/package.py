@@ -16,6 +16,7 @@ class Hone(CMakePackage):
     depends_on("nlohmann-json@3.11:")
     depends_on("cli11@2.1:")
     depends_on("zlib-api")
+    depends_on("libpng")
     depends_on("mpi", when="+mpi")
 
     conflicts("%gcc@:11", msg="hone is C++20: GCC 12 or newer")

@@ -5,7 +5,7 @@
 
 #include "runtime/ranks/part_balance.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 // The whole mesh's state, on all ranks.
@@ -55,4 +55,4 @@ BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<
     return run;
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -7,7 +7,7 @@
 #include "solvers/maxwell/wave_run.hpp"
 #include "solvers/mesh/balancing.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// A rank's part of a mesh with its solver.
 struct WaveShare {
@@ -31,4 +31,4 @@ struct BalancedRun {
 BalancedRun run_balanced(Communicator& ranks, double speed, const std::function<WaveShare(double speed)>& make, Precision precision, StageForm form,
                          const Discretisation::Solution& first, const WaveRunSettings& settings, const Balancing& balancing);
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -9,7 +9,7 @@
 #include "foundation/file_store.hpp"
 #include "foundation/sha256.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 // The file: lines of "name value", the last of them "state <bytes>"; those bytes; and 64 digits,
@@ -138,4 +138,4 @@ void require_same(const Checkpoint& checkpoint, const Checkpoint& run, const std
     require("mesh", checkpoint.mesh, run.mesh);
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// Everything that a run of a wave solver needs to go on as if it had not ended.
 struct Checkpoint {
@@ -38,4 +38,4 @@ Checkpoint read_checkpoint(const std::filesystem::path& file);
 /// Throws Error naming what differs when a run of these cannot go on from the checkpoint.
 void require_same(const Checkpoint& checkpoint, const Checkpoint& run, const std::filesystem::path& file);
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -14,7 +14,7 @@
 #include "foundation/value.hpp"
 #include "runtime/ranks/ordered_gather.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 constexpr int worth_a_team = 64;  // elements from which threads are worth their start
@@ -263,4 +263,4 @@ Discretisation::Solution pulse(const WaveEquation& equation, const Mesh& mesh) {
     };
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -12,7 +12,7 @@
 #include "solvers/mesh/connectivity.hpp"
 #include "solvers/mesh/geometry.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// What an element is filled with.
 struct Material {
@@ -123,4 +123,4 @@ constexpr std::array<KnownError, 8> known_errors{{{"maxwell_2d_tm", 3, 4, 1, 9.3
                                                   {"acoustics_3d", 3, 4, 0.5, 2.458e-2},
                                                   {"acoustics_3d", 3, 8, 0.5, 1.699e-3}}};
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -5,7 +5,7 @@
 #include "solvers/output/vtk.hpp"
 #include "solvers/output/vtk_elements.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 // Fields of an equation that belong together; field -1 is zero.
@@ -72,4 +72,4 @@ void WaveFrames::add(double time, std::span<const double> q) {
     if (rank_ == 0) write_vtk_series(folder_ / "fields.pvd", times_);
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -8,7 +8,7 @@
 
 #include "solvers/maxwell/wave_part.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// Pictures of a run for ParaView: a folder with one .vtu file per moment, whose elements keep
 /// their high order, and fields.pvd, which knows the times.
@@ -37,4 +37,4 @@ class WaveFrames {
     std::vector<std::pair<double, std::string>> times_;
 };
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

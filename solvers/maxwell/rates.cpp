@@ -10,7 +10,7 @@
 #include "foundation/text.hpp"
 #include "solvers/maxwell/runge_kutta.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 constexpr double giga = 1e9;
@@ -112,4 +112,4 @@ Chart rates_chart(const std::vector<RateRow>& rows, const std::string& equation,
     return chart;
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

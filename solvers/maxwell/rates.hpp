@@ -7,7 +7,7 @@
 #include "solvers/maxwell/solver.hpp"
 #include "solvers/output/chart.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// What was timed, as a table: one row per kernel, and the time step where `step_seconds` is not 0.
 /// GFLOP/s are as the literature counts, which do not depend on the form that runs; beside them
@@ -35,4 +35,4 @@ std::vector<RateRow> read_rates(const std::filesystem::path& file);
 /// reached on a Tesla C870 in 2008. Throws Error when no row is of that equation and precision.
 Chart rates_chart(const std::vector<RateRow>& rows, const std::string& equation, const std::string& precision);
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

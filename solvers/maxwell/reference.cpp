@@ -5,7 +5,7 @@
 #include "foundation/caught.hpp"
 #include "solvers/maxwell/runge_kutta.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 using Vector = std::array<double, 3>;
@@ -208,4 +208,4 @@ void reference_steps(const Discretisation& of, std::vector<double>& q, double dt
         }
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

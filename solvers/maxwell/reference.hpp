@@ -5,7 +5,7 @@
 
 #include "solvers/maxwell/discretisation.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// The right-hand side by plain loops in double precision: strong form, upwind flux from the state
 /// between two half-spaces (Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer
@@ -15,4 +15,4 @@ void reference_right_hand_side(const Discretisation& of, std::span<const double>
 /// Time steps with it.
 void reference_steps(const Discretisation& of, std::vector<double>& q, double dt, int steps);
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// Low-storage Runge-Kutta of five stages and fourth order: res = a res + dt rhs; q = q + b res.
 /// Carpenter & Kennedy, NASA TM-109112 (1994).
@@ -15,4 +15,4 @@ constexpr std::array<RungeKuttaStage, 5> runge_kutta{{{0, 1432997174477.0 / 9575
                                                       {-3550918686646.0 / 2091501179385.0, 3134564353537.0 / 4481467310338.0},
                                                       {-1275806237668.0 / 842570457699.0, 2277821191437.0 / 14882151754819.0}}};
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

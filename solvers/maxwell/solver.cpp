@@ -11,7 +11,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "solvers/maxwell/runge_kutta.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 constexpr std::size_t stages = runge_kutta.size();
@@ -304,4 +304,4 @@ double WaveSolver::operations_per_step() const {
     return operations * static_cast<double>(stages);
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -10,7 +10,7 @@
 #include "runtime/library.hpp"
 #include "solvers/maxwell/wave_part.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// Which kernels make a stage of the time stepper.
 enum class StageForm {
@@ -96,4 +96,4 @@ class WaveSolver {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

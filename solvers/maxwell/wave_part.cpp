@@ -10,7 +10,7 @@
 #include "foundation/error.hpp"
 #include "solvers/mesh/renumber.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 // Elements and, as their neighbours, those behind their faces.
@@ -89,7 +89,7 @@ WavePart::WavePart(Communicator& communicator, const std::string& equation, int 
     : WavePart(
           communicator,
           [&] {
-              const std::string own = solvers::fingerprint(wave_equation(equation), whole, materials_of(whole, materials, where));
+              const std::string own = maxwell::fingerprint(wave_equation(equation), whole, materials_of(whole, materials, where));
               expect_same_on_all_ranks(communicator, "mesh with its materials, as SHA-256,", own);
               return Cut(communicator, whole, where, speed, cutter);
           }(),
@@ -104,7 +104,7 @@ WavePart::WavePart(Communicator& communicator, const Cut& cut, const std::string
       boundary_(cut.boundary),
       numbers_(cut.elements.begin(), cut.elements.end()),
       elements_(communicator, cut.own_numbers()),
-      fingerprint_(solvers::fingerprint(*here_.equation, whole, materials_of(whole, materials, where))) {
+      fingerprint_(maxwell::fingerprint(*here_.equation, whole, materials_of(whole, materials, where))) {
     here_.largest_fscale = all_reduce(communicator, Reduction::largest, here_.largest_fscale);
     here_.largest_speed = all_reduce(communicator, Reduction::largest, here_.largest_speed);
     here_.uniform = all_reduce(communicator, Reduction::smallest, here_.uniform ? 1 : 0) == 1;
@@ -186,4 +186,4 @@ std::vector<std::byte> WavePart::part_of(std::span<const std::byte> whole_array,
     return result;
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

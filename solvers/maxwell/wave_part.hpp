@@ -11,7 +11,7 @@
 #include "runtime/ranks/ordered_gather.hpp"
 #include "solvers/maxwell/discretisation.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// A rank's part of a mesh with nodes: its own elements, first those with a neighbour on another
 /// rank, and behind them copies of these neighbours, of which the kernels read the nodes on the
@@ -63,4 +63,4 @@ class WavePart {
     std::string fingerprint_;
 };
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -9,7 +9,7 @@
 #include "foundation/error.hpp"
 #include "solvers/maxwell/frames.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 namespace {
 
 double seconds_now() {
@@ -182,4 +182,4 @@ StageForm parse_form(const std::string& word) {
     throw Error("form of a stage", "it is \"" + word + "\"", "use kernels or fused");
 }
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -11,7 +11,7 @@
 #include "solvers/maxwell/checkpoint.hpp"
 #include "solvers/maxwell/solver.hpp"
 
-namespace hone::inline v0_1::solvers {
+namespace hone::inline v0_1::solvers::maxwell {
 
 /// What a run of a wave solver does from its first field to its last.
 struct WaveRunSettings {
@@ -65,4 +65,4 @@ std::string to_string(StageForm form);
 /// "kernels" or "fused"; throws Error for anything else.
 StageForm parse_form(const std::string& word);
 
-}  // namespace hone::inline v0_1::solvers
+}  // namespace hone::inline v0_1::solvers::maxwell

@@ -7,7 +7,8 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/main.cpp DESTINATION ${WORK}/project)
-file(COPY ${SOURCE}/../../examples/heat.cpp ${SOURCE}/../../examples/heat ${SOURCE}/../../examples/c DESTINATION ${WORK}/project/examples)
+file(GLOB programs ${SOURCE}/../../examples/*.cpp)
+file(COPY ${programs} ${SOURCE}/../../examples/heat ${SOURCE}/../../examples/options ${SOURCE}/../../examples/c DESTINATION ${WORK}/project/examples)
 set(REPOSITORY ${SOURCE}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/readme.cmake)
 # Where a part is not built nothing is installed, and it is said which part.
@@ -27,6 +28,11 @@ run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WOR
     ${WORK}/build/consumer ${WORK}/prefix/share/hone/records ${WORK}/prefix/bin/hone)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device cpu --size 40 --tune 1 --db ${WORK}/tuned)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data ${WORK}/build/waves_c --device cpu)
+# With the solvers, whose pictures are drawn by a library that the package finds.
+if(EXISTS ${WORK}/prefix/include/hone/solvers.hpp)
+    run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data ${WORK}/build/poisson --device cpu --size 24 --output ${WORK}/poisson)
+    run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data ${WORK}/build/pressure)
+endif()
 # Nothing internal is installed: neither what compiles kernels nor what reads JSON.
 file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
 foreach(internal IN ITEMS hone/runtime/cpu/host_compiler.hpp hone/runtime/cuda/driver.hpp hone/tuning_db/record_json_parts.hpp hone/tuner/messages.hpp)

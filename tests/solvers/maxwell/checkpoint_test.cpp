@@ -12,7 +12,7 @@
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::solvers::checkpoint_test {
+namespace hone::solvers::maxwell::checkpoint_test {
 namespace {
 
 using testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST(WaveCheckpoint, RestartContinuesBitIdentically) {
 }
 
 }  // namespace
-}  // namespace hone::solvers::checkpoint_test
+}  // namespace hone::solvers::maxwell::checkpoint_test

@@ -9,7 +9,7 @@
 #include "solvers/maxwell/reference.hpp"
 #include "tests/solvers/mesh/random_mesh.hpp"
 
-namespace hone::solvers::discretisation_test {
+namespace hone::solvers::maxwell::discretisation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST(WaveDiscretisation, RefusesWhatDoesNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace hone::solvers::discretisation_test
+}  // namespace hone::solvers::maxwell::discretisation_test

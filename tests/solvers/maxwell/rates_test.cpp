@@ -8,7 +8,7 @@
 #include "foundation/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::solvers::rates_test {
+namespace hone::solvers::maxwell::rates_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -55,4 +55,4 @@ TEST_F(WaveRates, RefuseOtherFiles) {
 }
 
 }  // namespace
-}  // namespace hone::solvers::rates_test
+}  // namespace hone::solvers::maxwell::rates_test

@@ -14,7 +14,7 @@
 #include "tests/solvers/mesh/random_mesh.hpp"
 #include "tests/support/places.hpp"
 
-namespace hone::solvers::solver_test {
+namespace hone::solvers::maxwell::solver_test {
 namespace {
 
 class WaveSolverTest : public ::testing::Test {
@@ -188,4 +188,4 @@ TEST_F(SlowWaveSolver, HasTheKnownErrorsOfTheCavity) {
 }
 
 }  // namespace
-}  // namespace hone::solvers::solver_test
+}  // namespace hone::solvers::maxwell::solver_test

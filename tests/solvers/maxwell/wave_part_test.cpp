@@ -22,7 +22,7 @@
 #include "tests/support/rank_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::solvers::wave_part_test {
+namespace hone::solvers::maxwell::wave_part_test {
 namespace {
 
 // A mesh with media, and random fields that belong to the places of its elements, whatever rank has
@@ -195,4 +195,4 @@ TEST_F(WaveRanks, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace hone::solvers::wave_part_test
+}  // namespace hone::solvers::maxwell::wave_part_test
