@@ -104,7 +104,7 @@ void one_sweep(benchmark::State& state, const std::string& kernel, const std::st
     std::unique_ptr<PlainSweeps> plain;
     std::unique_ptr<PlainLoops> loops;
     const std::vector<void*> arrays = first_arrays(problem, problem.kernel().source().arrays.size());
-    if (backend.device().fingerprint.target == Target::cuda) {
+    if (traits_of(backend.device().fingerprint.target).has_blocks) {
         plain = std::make_unique<PlainSweeps>(backend, problem.problem());
         for (const Dim3& block : blocks) contenders.push_back([&, block] { plain->launch(kernel.c_str(), arrays, block); });
     } else {
@@ -135,7 +135,7 @@ void whole_step(benchmark::State& state, const std::string& rest, const std::str
     std::unique_ptr<PlainLoops> velocity_loops, pressure_loops;
     const std::vector<void*> velocity_arrays = first_arrays(velocity, velocity.kernel().source().arrays.size());
     const std::vector<void*> pressure_arrays = first_arrays(pressure, pressure.kernel().source().arrays.size());
-    if (backend.device().fingerprint.target == Target::cuda) {
+    if (traits_of(backend.device().fingerprint.target).has_blocks) {
         // Rows of a pass of several steps may be longer than those of the sweeps.
         plain = std::make_unique<PlainSweeps>(backend, velocity.problem());
         for (const Dim3& block : blocks)
@@ -197,7 +197,7 @@ std::vector<std::string> problems() {
 }
 
 void register_all() {
-    for (const Row& row : rows(DeviceBench::instance().backend().device().fingerprint.target == Target::cuda)) {
+    for (const Row& row : rows(traits_of(DeviceBench::instance().backend().device().fingerprint.target).has_blocks)) {
         const auto run = [row](benchmark::State& state) {
             row.kernel == "step" ? whole_step(state, row.rest, row.pass) : one_sweep(state, row.kernel, row.rest);
         };

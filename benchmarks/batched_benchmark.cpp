@@ -188,7 +188,7 @@ std::vector<Way> rivals(const Batch& batch, const std::shared_ptr<const BatchedC
     const auto b = batch.pointers[1];
     const auto c = batch.rival();
     std::vector<Way> result;
-    if (DeviceBench::instance().backend().device().limits.target == Target::cpu) {
+    if (traits_of(DeviceBench::instance().backend().device().limits.target).shares_processors) {
         result = batched_products(batch.shape, a, b, c);
         if (batch.shape.precision == Precision::f32)
             result.push_back({"plain loops", [=, &batch] { plain_loops<float>(batch.shape, a, b, c); }});
@@ -249,7 +249,7 @@ void compare(benchmark::State& state, const Problem& problem, const std::shared_
         names.push_back(rival.name);
         contenders.push_back(std::move(rival.run));
     }
-    const bool cpu = bench.backend().device().limits.target == Target::cpu;
+    const bool cpu = traits_of(bench.backend().device().limits.target).shares_processors;
     std::optional<MemoryAlone> memory_alone;
     if (cpu) contenders.push_back([&of = memory_alone.emplace(bench.backend(), batch)] { of.run(); });
     const Counts counts = built_in_families().of(problem).counts(problem);
@@ -289,7 +289,7 @@ void compare(benchmark::State& state, const Problem& problem, const std::shared_
 // On the processor ratios are summed up by size, too.
 void register_group(const std::vector<Problem>& problems, const std::shared_ptr<const BatchedCublas>& cublas, RatioSummary& summary, Run& run) {
     constexpr int small = 16;
-    const bool cpu = DeviceBench::instance().backend().device().limits.target == Target::cpu;
+    const bool cpu = traits_of(DeviceBench::instance().backend().device().limits.target).shares_processors;
     for (const Problem& problem : problems) {
         std::vector<RatioSummary*> summaries{&summary};
         const gemm::Shape shape = shape_of(problem);
@@ -318,7 +318,7 @@ std::vector<std::string> problems(const Run& run) {
 }
 
 void register_all(Run& run) {
-    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().limits.target).has_blocks;
     const auto cublas = cuda ? std::make_shared<const BatchedCublas>() : nullptr;
     if (cublas && !cublas->there()) fmt::print(stderr, "no rival: {}\n", cublas->reason());
     benchmark::AddCustomContext("seed", std::to_string(run.seed));

@@ -147,7 +147,7 @@ std::vector<std::string> problems() {
 }
 
 void register_all() {
-    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().limits.target).has_blocks;
     for (const Size& size : sizes) {
         const std::string text = problem_of(size, cuda ? 1 : 128);
         benchmark::RegisterBenchmark(text.c_str(), corner_force, text)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);

@@ -125,7 +125,7 @@ void compare(benchmark::State& state, const Case& of) {
     const BoundKernel bound(kernel, arrays.pointers);
     std::string missing;
     const auto cusparse = CusparseSpmv::make(backend, shape, arrays.pointers.data(), missing);
-    const bool on_cpu = backend.device().limits.target == Target::cpu;
+    const bool on_cpu = traits_of(backend.device().limits.target).shares_processors;
     const DeviceArray plain_y(backend, on_cpu ? shape.components * shape.rows * shape.bytes() : 0);
     std::vector<Way> rivals;
     if (cusparse) rivals.push_back({cusparse->name(), [&] { cusparse->multiply(); }});
@@ -178,7 +178,7 @@ std::vector<std::string> problems() {
 }
 
 void register_all() {
-    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().limits.target).has_blocks;
     for (const Case& of : cases(cuda))
         benchmark::RegisterBenchmark(of.name().c_str(), compare, of)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 }

@@ -27,7 +27,7 @@ double sample(Backend& backend, const std::function<void()>& step, int steps) {
 }
 
 double measure_triad(Backend& backend) {
-    if (backend.device().fingerprint.target != Target::cpu) return 0;
+    if (!traits_of(backend.device().fingerprint.target).shares_processors) return 0;
     KernelSource source;
     source.text = benchmarks::rival_text("triad.cpp");
     source.precision = Precision::f64;

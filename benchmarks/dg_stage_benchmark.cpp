@@ -61,7 +61,7 @@ void dg_stage(benchmark::State& state, const std::string& problem, const std::st
                                                   [&] { volume.step(); }, [&] { surface.step(); }, [&] { update.step(); }};
 #ifdef HONE_HAVE_CUBLAS
     std::unique_ptr<CublasRoute> cublas;
-    if (backend.device().fingerprint.target == Target::cuda) {
+    if (traits_of(backend.device().fingerprint.target).has_blocks) {
         cublas = std::make_unique<CublasRoute>(backend, stage);
         contenders.push_back([&] {
             cublas->step();
@@ -117,7 +117,7 @@ std::vector<std::string> problems() {
 
 void register_all() {
     benchmark::AddCustomContext("regime", "bursts: samples of a millisecond, all contenders in turns, the median of 11 after a warm-up");
-    const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().fingerprint.target).has_blocks;
     for (const auto& [problem, arithmetic, elements] : rows(cuda))
         benchmark::RegisterBenchmark(("dg_stage " + problem + arithmetic + elements).c_str(), dg_stage, problem, arithmetic, elements)
             ->UseManualTime()

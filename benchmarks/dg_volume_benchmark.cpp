@@ -60,13 +60,13 @@ void dg_volume(benchmark::State& state, const std::string& text) {
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
 #ifdef HONE_HAVE_CUBLAS
     std::unique_ptr<CublasRoute> cublas;
-    if (backend.device().fingerprint.target == Target::cuda) {
+    if (traits_of(backend.device().fingerprint.target).has_blocks) {
         cublas = std::make_unique<CublasRoute>(backend, problem);
         contenders.push_back([&] { cublas->step(); });
         contenders.push_back([&] { cublas->product(); });
     }
 #endif
-    if (backend.device().fingerprint.target == Target::cpu) return beside_products(state, backend, problem);
+    if (traits_of(backend.device().fingerprint.target).shares_processors) return beside_products(state, backend, problem);
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
         report(state, problem, seconds[0], {seconds.size() > 1 ? seconds[1] : 0});
@@ -93,7 +93,7 @@ std::vector<std::string> problems(bool cuda) {
 }
 
 void register_all() {
-    const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().fingerprint.target).has_blocks;
     if (!cuda) benchmark::AddCustomContext("libraries", product_libraries());
     for (const std::string& text : problems(cuda))
         benchmark::RegisterBenchmark(text.c_str(), dg_volume, text)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);

@@ -234,7 +234,7 @@ std::vector<std::string> problems() {
 }
 
 void register_all() {
-    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().limits.target).has_blocks;
     for (const Case& of : cases(cuda)) {
         const auto run = of.problem().precision() == Precision::f32 ? compare<float> : compare<double>;
         benchmark::RegisterBenchmark(of.name().c_str(), run, of)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);

@@ -133,7 +133,7 @@ void gauss_seidel(benchmark::State& state, const std::string& text) {
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
     std::unique_ptr<PlainSweep> plain;
     std::unique_ptr<PlainLoops> loops, rows, arrays;
-    if (backend.device().fingerprint.target == Target::cpu) {
+    if (traits_of(backend.device().fingerprint.target).shares_processors) {
         loops = std::make_unique<PlainLoops>(backend, problem, loops_text(problem.problem()));
         contenders.push_back([&loops] { loops->sweep(); });
         if (problem.problem().word("stencil") == "variable") {
@@ -174,7 +174,7 @@ std::vector<std::string> problems(bool cuda) {
 }
 
 void register_all() {
-    for (const std::string& text : problems(DeviceBench::instance().backend().device().fingerprint.target == Target::cuda))
+    for (const std::string& text : problems(traits_of(DeviceBench::instance().backend().device().fingerprint.target).has_blocks))
         benchmark::RegisterBenchmark(text.c_str(), gauss_seidel, text)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 }
 

@@ -65,7 +65,7 @@ struct Machines {
     Machine processor{"cpu", cache, database};
     Machine device{device_name(), cache, database};
 
-    bool gpu() const { return device.backend->device().limits.target == Target::cuda; }
+    bool gpu() const { return traits_of(device.backend->device().limits.target).has_blocks; }
     static Machines& instance() {
         static Machines all;
         return all;

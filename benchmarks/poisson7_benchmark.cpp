@@ -52,7 +52,7 @@ void laplacian(benchmark::State& state, const std::string& text) {
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
     std::unique_ptr<PlainKernel> plain;
     std::unique_ptr<PlainLoops> loops;
-    if (backend.device().fingerprint.target == Target::cuda) {
+    if (traits_of(backend.device().fingerprint.target).has_blocks) {
         plain = std::make_unique<PlainKernel>(backend, problem);
         for (const Dim3& block : blocks) contenders.push_back([&plain, block] { plain->step(block); });
     } else {
@@ -113,7 +113,7 @@ std::vector<std::string> problems() {
 }
 
 void register_all() {
-    const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().fingerprint.target).has_blocks;
     for (const char* precision : {"f32", "f64"}) {
         const auto problem = [&](const char* kernel, const char* coefficients) { return problem_of(kernel, coefficients, precision, cuda); };
         add(problem("apply_dot", "axis"), laplacian, problem("apply_dot", "axis"));

@@ -128,7 +128,7 @@ void report_iteration(benchmark::State& state, const std::string& name, const Ti
 void solve(benchmark::State& state, const std::string& precision, int n, double tolerance, int most_iterations, int rounds) {
     Backend& backend = DeviceBench::instance().backend();
     const Precision real = precision == "f32" ? Precision::f32 : Precision::f64;
-    const bool cuda = backend.device().fingerprint.target == Target::cuda;
+    const bool cuda = traits_of(backend.device().fingerprint.target).has_blocks;
     const auto gigabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) * 1e-9; };
     const std::int64_t needed = device_bytes(real, n, cuda);
     tell(fmt::format("{} n={}: right-hand side, three solvers and the rival, {:.3g} GB", precision, n, gigabytes(needed)));
@@ -205,7 +205,7 @@ std::vector<std::string> problems(const Settings& settings) {
 }
 
 void register_all(const Settings& settings) {
-    const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
+    const bool cuda = traits_of(DeviceBench::instance().backend().device().fingerprint.target).has_blocks;
     const auto add = [](const std::string& name, auto... arguments) {
         benchmark::RegisterBenchmark(name.c_str(), solve, arguments...)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
     };

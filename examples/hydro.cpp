@@ -388,7 +388,7 @@ std::unique_ptr<KernelOperator> make_operator(const Options& options, const Mach
         if (!chooses) return;
         ExchangedStep step{"hydro", problem_of_whole(options, part), {}};
         // Processors have one array for the direction: it is sent when all of it is there.
-        if (machine.backend->device().fingerprint.target != hone::Target::cpu)
+        if (!hone::traits_of(machine.backend->device().fingerprint.target).host_memory)
             step.space.edges = {hone::EdgePlace::beside, hone::EdgePlace::before, hone::EdgePlace::serial};
         choose_exchange(options.exchange, part.ranks(), *machine.backend, machine.library->database(), options.records, step, run);
     };

@@ -473,7 +473,7 @@ int draw(const Options& options) {
 int run_rank(Options options, Communicator& ranks) {
     if (!options.charted_rates.empty()) return ranks.rank() == 0 ? draw(options) : 0;
     const Machine machine(options, ranks);
-    const bool cuda = machine.backend->device().fingerprint.target == hone::Target::cuda;
+    const bool cuda = !hone::traits_of(machine.backend->device().fingerprint.target).shares_processors;
     if (options.cells == 0) options.cells = static_cast<int>(all_reduce(ranks, Reduction::smallest, cuda ? 32 : 8));
     const std::vector<int> all = orders(options);
     if (all.size() > 1 && options.timed_steps == 0)

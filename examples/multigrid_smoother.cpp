@@ -207,7 +207,7 @@ std::unique_ptr<Multigrid> make_multigrid(const Run& run, const hone::Database& 
 int solve(Options options, hone::Communicator& ranks) {
     hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     hone::Backend& backend = session.backend();
-    if (options.size == 0) options.size = backend.device().fingerprint.target == hone::Target::cuda ? 255 : 63;
+    if (options.size == 0) options.size = hone::traits_of(backend.device().fingerprint.target).shares_processors ? 63 : 255;
     expect_same_on_all_ranks(ranks, "number of points along an axis", fmt::format("{}", options.size));
     hone::KernelLibrary& library = session.library();
     Run run{options, ranks, backend, library};

@@ -314,7 +314,7 @@ std::unique_ptr<PoissonSolver> make_solver(const Options& options, hone::Session
 
 int run(Options options, Communicator& ranks) {
     hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
-    const bool cuda = session.device().fingerprint.target == hone::Target::cuda;
+    const bool cuda = !hone::traits_of(session.device().fingerprint.target).shares_processors;
     if (options.size == 0) options.size = cuda ? 512 : 128;
     if (options.planes == 0) options.planes = options.size;
     hone::expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.size));

@@ -231,7 +231,7 @@ void choose_exchange(const Options& options, hone::Session& session, Communicato
 
 int run(Options options, Communicator& ranks) {
     hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
-    const bool cuda = session.device().fingerprint.target == hone::Target::cuda, speaks = ranks.rank() == 0;
+    const bool cuda = !hone::traits_of(session.device().fingerprint.target).shares_processors, speaks = ranks.rank() == 0;
     if (options.flow.cells == 0) options.flow.cells = (cuda ? 128 : 32) * (options.flow.dimension == 2 ? 2 : 1);
     expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.flow.cells));
     if (options.flow.precision == "f32") options.flow.divergence = 1e-6;

@@ -74,21 +74,11 @@ std::string to_string(ValueType type) {
     return type == ValueType::i32 ? "int32" : type == ValueType::f32 ? "float32" : "float64";
 }
 
-std::string to_string(Target target) {
-    return target == Target::cuda ? "cuda" : "cpu";
-}
-
 Value parse_value(std::string_view text) {
     std::int64_t number = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (status == std::errc{} && end == text.data() + text.size()) return number;
     return std::string(text);
-}
-
-Target parse_target(std::string_view text) {
-    if (text == "cuda") return Target::cuda;
-    if (text == "cpu") return Target::cpu;
-    throw Error("target", fmt::format("\"{}\" is not a target", text), "use cuda or cpu");
 }
 
 std::string nearest_word(std::string_view text, const std::vector<std::string>& candidates) {

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "foundation/target.hpp"
+
 namespace hone::inline v0_1 {
 
 /// The value of a problem's or a configuration's parameter: a whole number or a word.
@@ -25,19 +27,12 @@ enum class Precision { f32, f64 };
 /// Type of an array's values.
 enum class ValueType { f32, f64, i32 };
 
-/// The kind of device that a kernel is generated for.
-enum class Target { cuda, cpu };
-
 std::string to_string(const Value& value);
 std::string to_string(Precision precision);
 std::string to_string(ValueType type);
-std::string to_string(Target target);
 
 /// "12" becomes a number, everything else a word.
 Value parse_value(std::string_view text);
-
-/// Throws Error for anything but "cuda" and "cpu".
-Target parse_target(std::string_view text);
 
 /// Bytes of one value: 4 or 8.
 constexpr int bytes_per_word(Precision precision) {

@@ -37,7 +37,7 @@ ArraySpec laid_out(ArraySpec array, const std::vector<std::int64_t>& extents, st
 
 int address_multiple(const KernelSource& source, const ArraySpec& array) {
     const int value = bytes_per_value(value_type_of(array, source.precision));
-    return source.target == Target::cuda ? std::max(array.alignment, value) : value;
+    return traits_of(source.target).host_memory ? value : std::max(array.alignment, value);
 }
 
 }  // namespace hone::inline v0_1

@@ -38,7 +38,7 @@ std::unique_ptr<Backend> make_best(DiskCache& cache) {
     for (const auto& entry : table) {
         std::string missing;
         // The processor is always there; listing it would start its compiler.
-        if (entry.target == Target::cpu || !entry.devices(missing).empty()) return entry.make(0, cache);
+        if (traits_of(entry.target).shares_processors || !entry.devices(missing).empty()) return entry.make(0, cache);
     }
     throw Error("device \"best\"", "no backend is built in", "build with runtime/cpu");
 }

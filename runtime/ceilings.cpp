@@ -24,7 +24,7 @@ constexpr int cuda_chains = 8;
 constexpr int cpu_chains = 12;
 
 bool on_gpu(const Backend& backend) {
-    return backend.device().limits.target == Target::cuda;
+    return traits_of(backend.device().limits.target).has_blocks;
 }
 
 KernelSource ceiling_source(const Limits& limits) {
@@ -33,7 +33,7 @@ KernelSource ceiling_source(const Limits& limits) {
     source.arrays = {{"from", Access::in, 0, "", ""}, {"to", Access::out, 0, "", ""}};
     source.entries = {"copy", "fma_f32", "fma_f64"};
     source.step = {{.entry = "copy", .constants = {}}, {.entry = "fma_f32", .constants = {0}}, {.entry = "fma_f64", .constants = {0}}};
-    if (limits.target == Target::cuda) {
+    if (traits_of(limits.target).has_blocks) {
         source.text = render("runtime/ceilings.cu", {});
     } else {
         Block constants;

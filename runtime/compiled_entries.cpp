@@ -36,7 +36,7 @@ bool is_own(const std::string& name) {
 }
 
 std::string told(Target target, const std::set<std::string>& absent, const std::vector<std::string>& there) {
-    const char* const kind = target == Target::cuda ? "kernel" : "function";
+    const char* const kind = traits_of(target).has_blocks ? "kernel" : "function";
     constexpr std::size_t most = 8;
     std::string has = there.empty() ? "none" : fmt::format("{}", fmt::join(std::span(there).first(std::min(most, there.size())), ", "));
     if (there.size() > most) has += fmt::format(" and {} others", there.size() - most);
@@ -48,7 +48,7 @@ std::string told(Target target, const std::set<std::string>& absent, const std::
 std::vector<std::string> compiled_entries(Target target, std::string_view binary) {
     std::set<std::string> names;
     for (const ElfSymbol& symbol : elf_symbols(binary)) {
-        const bool callable = target == Target::cuda ? symbol.is_entry : symbol.is_function && !symbol.is_weak;
+        const bool callable = traits_of(target).has_blocks ? symbol.is_entry : symbol.is_function && !symbol.is_weak;
         if (symbol.is_defined && callable && !is_own(symbol.name)) names.insert(plain(symbol.name));
     }
     return {names.begin(), names.end()};
@@ -59,7 +59,7 @@ std::string missing_entries(const KernelSource& source, std::string_view binary)
     for (const auto* plan : {&source.prepare, &source.step})
         for (const Launch& launch : *plan) absent.insert(launch.entry);
     for (const ElfSymbol& symbol : elf_symbols(binary))
-        if (symbol.is_defined && (source.target == Target::cuda ? symbol.is_entry : symbol.is_function)) absent.erase(symbol.name);
+        if (symbol.is_defined && (traits_of(source.target).has_blocks ? symbol.is_entry : symbol.is_function)) absent.erase(symbol.name);
     return absent.empty() ? "" : told(source.target, absent, compiled_entries(source.target, binary));
 }
 

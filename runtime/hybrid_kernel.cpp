@@ -128,7 +128,7 @@ void HybridKernel::State::make_side(std::size_t index, const HybridSide& given, 
     Side& side = sides.at(index);
     side.backend = given.backend;
     side.kernel = given.kernel;
-    side.on_host = given.backend->device().limits.target == Target::cpu;
+    side.on_host = traits_of(given.backend->device().limits.target).host_memory;
     side.in_place = in_place;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (!in_place) side.copies.emplace_back(*side.backend, specs[i].words * word);
@@ -268,7 +268,7 @@ HybridKernel::HybridKernel(const Family& family, const HybridSide& first, const 
     state.check(units);
     state.units = units;
     state.computed = units;
-    const auto on_host = [](const HybridSide& side) { return side.backend->device().limits.target == Target::cpu; };
+    const auto on_host = [](const HybridSide& side) { return traits_of(side.backend->device().limits.target).host_memory; };
     const bool second_in_place = on_host(second);
     state.make_side(0, first, arrays, on_host(first) && !second_in_place);
     state.make_side(1, second, arrays, second_in_place);

@@ -46,7 +46,7 @@ struct HybridTeam::State {
         : backends{&first, &second},
           range(of_range),
           units(of_first),
-          on_host{first.device().limits.target == Target::cpu, second.device().limits.target == Target::cpu} {
+          on_host{traits_of(first.device().limits.target).host_memory, traits_of(second.device().limits.target).host_memory} {
         if (!on_host[0] && !on_host[1]) throw Error("shared launches", "both devices are GPUs", "let one of them be the processor");
         check(units);
         whole = link().make_stop_watch();

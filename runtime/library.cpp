@@ -50,7 +50,7 @@ struct KernelLibrary::State {
     std::shared_ptr<const Kernel> best(const Problem& problem) {
         families->of(problem).arrays(problem);  // throws where no configuration can help, before any is warned about
         const Match match = database.best(problem, backend->device().fingerprint, limits());
-        if (const std::string missing = backend->compiler().missing(); !missing.empty() && backend->device().limits.target == Target::cpu)
+        if (const std::string missing = backend->compiler().missing(); !missing.empty() && traits_of(backend->device().limits.target).host_memory)
             return plain_loops(problem, match, missing);
         if (match.grade != Grade::none) {
             try {
@@ -62,7 +62,7 @@ struct KernelLibrary::State {
         try {
             return compiled(problem, safe(problem));
         } catch (const Error& error) {
-            if (backend->device().limits.target != Target::cpu) throw;
+            if (!traits_of(backend->device().limits.target).host_memory) throw;
             return plain_loops(problem, safe(problem), error.what());
         }
     }
@@ -73,7 +73,7 @@ struct KernelLibrary::State {
                         "choose a member of the problem's space; see 'hone space'");
         Match match;
         match.config = config;
-        if (const std::string missing = backend->compiler().missing(); !missing.empty() && backend->device().limits.target == Target::cpu)
+        if (const std::string missing = backend->compiler().missing(); !missing.empty() && traits_of(backend->device().limits.target).host_memory)
             return plain_loops(problem, match, missing);
         return compiled(problem, match);
     }

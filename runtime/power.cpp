@@ -101,7 +101,7 @@ std::vector<double> windows_of(const PowerSource& source, std::span<const PowerR
 }  // namespace
 
 std::optional<PowerSource> find_power_source(const Device& device, std::string& missing, const PowerPlaces& places) {
-    return device.limits.target == Target::cuda ? nvml_source(device.index, missing, places) : rapl_source(missing, places);
+    return traits_of(device.limits.target).has_monitor ? nvml_source(device.index, missing, places) : rapl_source(missing, places);
 }
 
 std::optional<PowerSummary> mean_power(const PowerSource& source, std::span<const PowerReading> readings) {

@@ -17,7 +17,7 @@ void copy_with_all_threads(char* to, const char* from, std::int64_t bytes) {
 }  // namespace
 
 void Uploader::upload(void* to, const void* from, std::int64_t bytes) {
-    if (backend_.device().limits.target == Target::cpu) return backend_.copy(to, from, bytes);
+    if (traits_of(backend_.device().limits.target).host_memory) return backend_.copy(to, from, bytes);
     for (auto& buffer : buffers_)
         if (!buffer) buffer = {backend_.allocate_pinned(buffer_bytes), FreePinned{&backend_}};
     std::size_t current = 0;

@@ -262,6 +262,22 @@ TEST(Layering, FamiliesDoNotCompareTargets) {
     }
 }
 
+// A kind of device is asked for its properties (foundation/target.hpp). Who names a target chooses a
+// backend, a side of a kernel folder or a rival.
+TEST(Layering, HardlyAnybodyComparesTargets) {
+    constexpr int most = 15;
+    static const std::regex compares(R"([=!]= *(hone::)?Target::|Target::(cpu|cuda) *[=!]=)");
+    std::vector<std::string> found;
+    for (const auto& file : sources()) {
+        const std::string name = file.string();
+        if (name.starts_with("tests/") || name.starts_with("runtime/cuda/") || name.starts_with("runtime/cpu/")) continue;
+        std::ifstream source(test::source_path(file));
+        for (std::string line; std::getline(source, line);)
+            if (std::regex_search(line, compares)) found.push_back(name);
+    }
+    EXPECT_LE(found.size(), most) << fmt::format("{}", fmt::join(found, "\n"));
+}
+
 TEST(Layering, NoFileNamesTheDetailsOfAnotherLayersLibraries) {
     // One place per foreign library: dlopen and its relatives belong to the runtime.
     for (const auto& file : sources()) {

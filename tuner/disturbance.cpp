@@ -12,7 +12,7 @@
 namespace hone::inline v0_1 {
 
 std::int64_t most_cache_bytes(const Limits& limits) {
-    if (limits.target == Target::cuda) return limits.cache_bytes;
+    if (!traits_of(limits.target).shares_processors) return limits.cache_bytes;
     // Four cores or more share a last cache.
     constexpr std::int64_t least_sharing = 4;
     const std::int64_t cores = std::max(1, limits.multiprocessors / std::max(1, limits.threads_per_core));
@@ -24,7 +24,7 @@ std::string disturbance(const Record& record, double executed_operations, std::i
     constexpr double most = 1.1;
     Counts unavoidable = record.counts;
     unavoidable.bytes = std::max(0.0, unavoidable.bytes - 2 * static_cast<double>(cache_bytes));
-    unavoidable.operations = record.device.target == Target::cpu ? std::min(unavoidable.operations, executed_operations) : 0;
+    unavoidable.operations = traits_of(record.device.target).shares_processors ? std::min(unavoidable.operations, executed_operations) : 0;
     std::string binding;
     const double part = ceiling_seconds(unavoidable, record.problem.precision(), ceilings, binding) / record.step.median;
     std::vector<std::string> reasons;

@@ -120,7 +120,7 @@ std::string SystemLoad::busy(const LoadReading& before, const LoadReading& after
 }
 
 std::string SystemLoad::busy_beside(const Device& device, const LoadReading& before, const LoadReading& after) {
-    return device.limits.target == Target::cpu ? busy(before, after, processors().usable) : "";
+    return traits_of(device.limits.target).shares_processors ? busy(before, after, processors().usable) : "";
 }
 
 }  // namespace hone::inline v0_1

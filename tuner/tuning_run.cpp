@@ -318,7 +318,7 @@ class Run {
     void foresee() {
         constexpr std::uint64_t looked_at = 128;
         constexpr std::size_t most_texts = 64;
-        if (device_.limits.target != Target::cpu) return;
+        if (!traits_of(device_.limits.target).shares_processors) return;
         const Members members_left = only_.value_or(space_.members());
         if (members_left.empty()) return;
         std::set<std::string> texts;

@@ -42,7 +42,7 @@ std::string device_key(const DeviceFingerprint& device) {
     std::string key;
     bool lossless = true;
     std::string name = without_marks(device.name);
-    if (device.target == Target::cpu) name += device.architecture.substr(instruction_set(device).size());
+    if (traits_of(device.target).shares_processors) name += device.architecture.substr(instruction_set(device).size());
     for (const char c : name) {
         if (is_digit(c) || is_letter(c)) {
             key += lower(c);
@@ -58,7 +58,7 @@ std::string device_key(const DeviceFingerprint& device) {
     while (!key.empty() && key.back() == '_') key.pop_back();
     if (key.empty()) key = to_string(device.target);
     if (!lossless || key.size() < 2) key += fmt::format("_{:08x}", short_hash(name));
-    if (device.target == Target::cpu) key += fmt::format("_{}", device.units);
+    if (traits_of(device.target).shares_processors) key += fmt::format("_{}", device.units);
     return key;
 }
 

@@ -143,7 +143,7 @@ bool has_form(const SearchSpace& space, const std::string& name) {
 // leave room for, and its points fewer.
 double held(const SearchSpace& space, const Config& config, const Limits& limits) {
     const FormSpace* const form = space.form_of(config);
-    if (form == nullptr || !form->resources || limits.target != Target::cuda) return 1;
+    if (form == nullptr || !form->resources || !traits_of(limits.target).has_blocks) return 1;
     const BlockResources needs = form->resources(config);
     const std::int64_t of_block = (needs.threads + warp - 1) / warp, warps = resident_blocks(needs, limits) * of_block;
     if (warps == 0) return 1;
@@ -189,7 +189,7 @@ Config filling_a_warp(const SearchSpace& space, Config member, std::int64_t neig
 // Blocks of a member that a multiprocessor has at once; 0 where that is not known.
 std::int64_t blocks_of(const SearchSpace& space, const Config& config, const Limits& limits) {
     const FormSpace* const form = space.in_product(config) ? space.form_of(config) : nullptr;
-    return form != nullptr && form->resources && limits.target == Target::cuda ? resident_blocks(form->resources(config), limits) : 0;
+    return form != nullptr && form->resources && traits_of(limits.target).has_blocks ? resident_blocks(form->resources(config), limits) : 0;
 }
 
 // A member whose threads leave registers for a second block, where a multiprocessor has room for

@@ -96,7 +96,7 @@ double gain(const Record& record) {
 
 bool beaten_by_safe(const Record& record) {
     // On processors other programs may slow one of two down, whatever their intervals are.
-    if (record.device.target != Target::cuda) return false;
+    if (traits_of(record.device.target).shares_processors) return false;
     constexpr double worth_a_switch = 1.02;  // intervals of medians on a GPU are narrower than what two runs differ by
     return record.safe_seconds > 0 && worth_a_switch * record.safe_seconds < record.step.low;
 }
@@ -106,13 +106,13 @@ double greenup_over_safe(const Record& record) {
 }
 
 std::string implausible_gain(const Record& record) {
-    const double most = record.device.target == Target::cpu ? 20 : 100;
+    const double most = traits_of(record.device.target).shares_processors ? 20 : 100;
     const double times = gain(record);
     return times > most ? fmt::format("a gain of {:.0f}x over the safe configuration is beyond {:.0f}x", times, most) : "";
 }
 
 std::string other_threads(const Record& record, const DeviceFingerprint& device) {
-    if (device.target != Target::cpu || record.device.units == device.units) return {};
+    if (!traits_of(device.target).shares_processors || record.device.units == device.units) return {};
     const int measured = record.device.units;
     return fmt::format("measured with {} thread{}, here are {}", measured, measured == 1 ? "" : "s", device.units);
 }
@@ -157,7 +157,7 @@ bool better(const Record& a, const Record& b) {
 }
 
 std::optional<Team> team_of(const DeviceFingerprint& device) {
-    if (device.target != Target::cpu) return std::nullopt;
+    if (!traits_of(device.target).shares_processors) return std::nullopt;
     return Team{processor_list(processors().numbers), processors().binding};
 }
 

@@ -85,7 +85,7 @@ void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backen
     if (options.how.empty()) throw Error("--exchange", "it is empty", "use auto, usual, or NAME=VALUE,...");
     const bool is_asked = options.how != "auto" && options.how != "usual";
     const ExchangeSettings asked = is_asked ? exchange_settings(parsed(options.how), "--exchange") : ExchangeSettings();
-    const bool on_processor = backend.device().fingerprint.target == Target::cpu;
+    const bool on_processor = traits_of(backend.device().fingerprint.target).shares_processors;
     for (const auto& [name, is_set, has_none] : {std::tuple("edges", asked.edges.has_value(), step.space.edges.empty()),
                                                  std::tuple("depth", asked.depth != ExchangeSettings().depth, step.space.depth.empty()),
                                                  std::tuple("every", asked.every != ExchangeSettings().every, step.space.every.empty())})

@@ -40,7 +40,7 @@ double seconds_together(Communicator& ranks, Backend& backend, const std::functi
 class StepTimer {
   public:
     StepTimer(Communicator& ranks, const Backend& backend)
-        : ranks_(ranks), most_steps_(backend.device().fingerprint.target == Target::cuda ? 96 : 8) {}
+        : ranks_(ranks), most_steps_(traits_of(backend.device().fingerprint.target).shares_processors ? 8 : 96) {}
     /// `take` goes so many steps on, and says the seconds of all; `digits` is asked afterwards.
     /// What the first step begins with must be the same for all settings.
     ExchangePeriod operator()(const std::function<double(int steps)>& take, const std::function<double()>& digits);

@@ -53,7 +53,7 @@ SessionSettings session_settings(const std::filesystem::path& records, const Com
 
 double copy_rate(Backend& backend, Communicator& ranks, double run_seconds) {
     constexpr double measuring_seconds = 1;  // of a processor
-    const double needed = backend.device().fingerprint.target == Target::cpu ? measuring_seconds : 0;
+    const double needed = traits_of(backend.device().fingerprint.target).shares_processors ? measuring_seconds : 0;
     // It also makes them begin together.
     if (all_reduce(ranks, Reduction::largest, run_seconds - needed) < 0) return 0;
     return all_reduce(ranks, Reduction::sum, measure_ceilings(backend).copy_bytes_per_second);

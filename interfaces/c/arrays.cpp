@@ -64,7 +64,7 @@ struct Argument {
 }  // namespace
 
 hone_place place_of(Target target) {
-    return target == Target::cuda ? HONE_CUDA : HONE_HOST;
+    return traits_of(target).host_memory ? HONE_HOST : HONE_CUDA;
 }
 
 hone_type type_of(const KernelSource& source, const ArraySpec& array) {

@@ -42,7 +42,7 @@ OpenSession::OpenSession(const std::string& device, SessionSettings settings, st
       session_(device, settings_),
       name_(to_string(session_.device().limits.target)),
       results_folder_(written_records(settings_.database)) {
-    if (session_.device().limits.target != Target::cpu) name_ += ":" + std::to_string(session_.device().index);
+    if (traits_of(session_.device().limits.target).is_numbered) name_ += ":" + std::to_string(session_.device().index);
     Results& results = all_results_.emplace_back();
     results.library = &session_.library();
     latest_ = &results;

@@ -257,14 +257,14 @@ class Reader {
     }
 
     Side read_side(const JsonPlace& place, Target target) {
-        if (target == Target::cuda)
+        if (traits_of(target).has_blocks)
             place.only({"source", "tunables", "derived", "constraints", "safe", "scratch", "launches"});
         else
             place.only({"source", "tunables", "derived", "constraints", "safe", "scratch", "launches", "entry"});
         Side side;
         side.file = file_name(place["source"]);
         side.text = text_of(place["source"], side.file);
-        side.has_team = target == Target::cpu && side.is_template() && side.text.find("//@ parallel\n") != std::string::npos;
+        side.has_team = !traits_of(target).has_blocks && side.is_template() && side.text.find("//@ parallel\n") != std::string::npos;
         const std::set<std::string> shared_names = taken_;  // both sides may call theirs alike
         const std::vector<Tunable> team = side.has_team ? team_tunables(cpu_limits()) : std::vector<Tunable>{};
         for (const Tunable& tunable : team) taken_.insert(tunable.name);
@@ -370,7 +370,7 @@ class Reader {
         const auto launches = place.find("launches");
         const auto entry = place.find("entry");
         if (launches && entry) entry->fail("stands beside launches", "leave one of them out");
-        if (!launches && target == Target::cuda) place.fail("has no launches", R"(add "launches": [{"grid": [...], "block": [...]}])");
+        if (!launches && traits_of(target).has_blocks) place.fail("has no launches", R"(add "launches": [{"grid": [...], "block": [...]}])");
         if (!launches) {
             side.launches.emplace_back().entry = entry ? identifier(*entry) : result_.name;
             return;
@@ -380,7 +380,7 @@ class Reader {
     }
 
     PlannedLaunch read_launch(const JsonPlace& place, Target target, const std::vector<std::string>& names) const {
-        if (target == Target::cuda)
+        if (traits_of(target).has_blocks)
             place.only({"entry", "grid", "block", "range_axis", "range_per_block", "shared_bytes", "constants"});
         else
             place.only({"entry", "constants"});
@@ -390,7 +390,7 @@ class Reader {
         const auto constants = place.find("constants");
         if (constants && !result_.range.given()) constants->fail("stands here, and the family has no range", "add \"range\", or an entry for each");
         for (std::size_t i = 0; constants && i < constants->elements(); ++i) launch.constants.emplace_back((*constants)[i], names);
-        if (target == Target::cpu) return launch;
+        if (!traits_of(target).has_blocks) return launch;
         launch.grid = read_dimensions(place["grid"], names);
         launch.block = read_dimensions(place["block"], names);
         if (const auto bytes = place.find("shared_bytes")) launch.shared_bytes = Expression(*bytes, names);

@@ -129,6 +129,7 @@ struct Description {
     std::string range_unit;
     std::optional<Side> cpu;
     std::optional<Side> cuda;
+    const std::optional<Side>& side(Target target) const { return target == Target::cuda ? cuda : cpu; }
     Expression updates;  ///< not given: the values of the first output
     std::string update_unit;
     Expression operations;

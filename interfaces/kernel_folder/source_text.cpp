@@ -270,7 +270,7 @@ std::string told_text(const std::string& shown, const std::string& text, bool is
 }
 
 const Side& side_for(const Description& description, const std::string& family, Target target) {
-    const auto& side = target == Target::cuda ? description.cuda : description.cpu;
+    const auto& side = description.side(target);
     if (side) return *side;
     throw Error("kernel " + family, "it has no source for " + to_string(target), fmt::format("add \"{}\" to its family.json", to_string(target)));
 }
@@ -456,7 +456,7 @@ SearchSpace search_space(const Description& description, const std::string& fami
                                },
                                tunables_in(names_in(rule), tunables), early_rule(rule.holds.python(), problem, limits, shared)});
     if (side.has_team) constraints.push_back(team_constraint());
-    if (limits.target == Target::cuda) constraints.push_back(launch_constraint(side, problem, limits, shared));
+    if (traits_of(limits.target).has_blocks) constraints.push_back(launch_constraint(side, problem, limits, shared));
     try {
         return {std::move(tunables), std::move(constraints), std::move(safe)};
     } catch (const Error& error) {
@@ -472,7 +472,7 @@ std::string declaration(const Description& description, const std::string& entry
 KernelSource kernel_source(const Description& description, const std::string& family, const Problem& problem, const Config& config,
                            const Limits& limits) {
     const Side& side = side_for(description, family, limits.target);
-    const bool cuda = limits.target == Target::cuda;
+    const bool cuda = traits_of(limits.target).has_blocks;
     std::vector<Tunable> tunables = side.tunables;
     if (side.has_team)
         for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));

@@ -62,7 +62,7 @@ struct DeviceGather::State {
             sizes.push_back({{bytes[rank()], bytes[other]}});
         }
         mail.emplace(communicator, backend, channels, way);
-        const bool has_device = backend.device().fingerprint.target != Target::cpu;
+        const bool has_device = !traits_of(backend.device().fingerprint.target).host_memory;
         has_device ? mail->prepare(sizes) : mail->agree();
         bool reaches_all = has_device;
         for (std::size_t channel = 0; has_device && channel < channels.size(); ++channel) reaches_all = reaches_all && mail->way(channel) != "host";

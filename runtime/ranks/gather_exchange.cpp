@@ -69,7 +69,7 @@ struct GatherExchange::State {
             own.insert(own.end(), link.own.begin(), link.own.end());
             copies.insert(copies.end(), link.copies.begin(), link.copies.end());
         }
-        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, own, copies);
+        if (!traits_of(of.device().fingerprint.target).host_memory) device = std::make_unique<OnDevice>(of, own, copies);
     }
     static std::vector<GatherLink> checked(std::vector<GatherLink> links, const Communicator& ranks) {
         std::set<int> seen;

@@ -88,7 +88,7 @@ struct HaloExchange::State {
         : communicator(ranks),
           backend(of),
           layout(with),
-          on_host(of.device().fingerprint.target == Target::cpu),
+          on_host(traits_of(of.device().fingerprint.target).host_memory),
           stream(of),
           edges(edge_place(ranks, with.edges_before ? EdgePlace::before : EdgePlace::ahead)) {
         partition.check();

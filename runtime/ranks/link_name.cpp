@@ -29,7 +29,7 @@ std::vector<std::string> lines_of_all(Communicator& communicator, const std::str
 }
 
 bool is_gpu(const Backend& backend) {
-    return backend.device().fingerprint.target == Target::cuda;
+    return !traits_of(backend.device().fingerprint.target).host_memory;
 }
 
 // Messages to the next rank and the one before, as they go where nobody asks for a way.

@@ -158,7 +158,7 @@ void KernelOperator::accelerate(int slot, int rate) {
     Machine& m = *machine_;
     m.find_stress(slot);
     m.between.subtract(m.zones.force(), m.node_force.data());
-    const bool on_host = m.backend.device().limits.target == Target::cpu;
+    const bool on_host = traits_of(m.backend.device().limits.target).host_memory;
     const MassSolve solve = m.solve(m.node_force.data(), m.field({rate, Part::velocities}).data(),
                                     MassSettings{.tolerance = m.settings.tolerance,
                                                  .most_iterations = 1000,

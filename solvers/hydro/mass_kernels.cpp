@@ -317,12 +317,12 @@ std::int64_t MassKernels::sum_words(int components, int rows) {
 
 std::string MassKernels::arithmetic(Target target, int components) {
     return fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows) +
-           (target == Target::cuda ? cuda_words : cpu_words) + arithmetic_body;
+           (traits_of(target).has_blocks ? cuda_words : cpu_words) + arithmetic_body;
 }
 
 std::string MassKernels::text(Target target, int components) {
     return item_kernels("Conjugate gradients beside the product with the matrix.", target, Precision::f64,
-                        arithmetic(target, components) + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
+                        arithmetic(target, components) + (traits_of(target).has_blocks ? cuda_sums : cpu_sums) + mass_body);
 }
 
 KernelSource MassKernels::source(Target target, int components, int rows) {

@@ -211,7 +211,7 @@ struct MassSolver::State {
         for (const DeviceArray& array : matrix) arrays.push_back(array.data());
         arrays.insert(arrays.end(), {p.data(), w.data(), dot.data()});
         multiply.emplace_back(product, arrays);
-        if (on.device().limits.target != Target::cuda) return;
+        if (!traits_of(on.device().limits.target).has_blocks) return;
         FusedMassKernels::Product of{product->source(), {}};
         for (const DeviceArray& array : matrix) of.matrix.push_back(array.data());
         fused.emplace(on, components, rows, form == MassForm::elements ? &of : nullptr);

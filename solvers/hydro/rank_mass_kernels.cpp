@@ -354,7 +354,7 @@ KernelSource source_of(Target target, int components, const std::string& more) {
                     RankMassKernels::lane_groups, RankMassKernels::sharing_threads);
     source.text =
         item_kernels("Conjugate gradients on several ranks beside the product with the matrix.", target, source.precision,
-                     MassKernels::arithmetic(target, components) + constants + (target == Target::cuda ? cuda_sums : cpu_sums) + body + more);
+                     MassKernels::arithmetic(target, components) + constants + (traits_of(target).has_blocks ? cuda_sums : cpu_sums) + body + more);
     for (const char* name : {"b", "q", "held", "w", "from", "all", "places", "border"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     source.scalars = {{"stride", 0}, {"own", 0}};

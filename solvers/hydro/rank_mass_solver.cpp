@@ -94,7 +94,7 @@ struct RankMassSolver::State {
           of_residuals(sums_of(Kernels::residual_rows, own)),
           sharing(Kernels::sharing_source(components, on.device().limits.multiprocessors)) {
         if (shared) p.push_back(shared->own());
-        while (p.size() < (on.device().limits.target == Target::cpu ? 1 : 2)) p.push_back(own_p.emplace_back(vectors()).data());
+        while (p.size() < (traits_of(on.device().limits.target).host_memory ? 1 : 2)) p.push_back(own_p.emplace_back(vectors()).data());
         for (void* const direction : p) {
             std::vector<void*> arrays;
             for (const DeviceArray& array : matrix) arrays.push_back(array.data());

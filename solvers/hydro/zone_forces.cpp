@@ -225,7 +225,7 @@ class ShareSearch {
 
 Backend* gpu_beside(const Backend& of_side, Backend& other) {
     const auto target = [](const Backend& backend) { return backend.device().limits.target; };
-    return target(of_side) == Target::cpu && target(other) == Target::cuda ? &other : nullptr;
+    return traits_of(target(of_side)).host_memory && !traits_of(target(other)).host_memory ? &other : nullptr;
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ KernelSource ZoneKernels::source(const Discretisation& of, Target target) {
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
-    source.text = (target == Target::cpu ? "#include <cmath>\nusing std::cos;\n" : "") +
+    source.text = (traits_of(target).has_blocks ? "" : "#include <cmath>\nusing std::cos;\n") +
                   item_kernels("Nodes and zones of a hydrodynamics program.", target, Precision::f64, sizes + body);
     const auto words = static_cast<std::int64_t>(of.first.positions.size());
     for (const char* name : {"to", "from", "with"}) source.arrays.push_back({name, Access::inout, words, "[word]", ""});

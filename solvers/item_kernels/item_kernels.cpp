@@ -21,7 +21,7 @@ constexpr const char* cpu_head = R"cpp(
 
 std::string item_kernels(std::string_view title, Target target, Precision precision, std::string_view kernels) {
     return fmt::format("// {}\nusing real = {};\n{}{}", title, precision == Precision::f32 ? "float" : "double",
-                       target == Target::cuda ? cuda_head : cpu_head, kernels);
+                       traits_of(target).has_blocks ? cuda_head : cpu_head, kernels);
 }
 
 Dim3 item_blocks(std::int64_t items) {

@@ -100,7 +100,7 @@ KernelSource NextScalars::source(Target target, Precision precision, bool by_ker
     source.target = target;
     source.precision = precision;
     const std::string text = fmt::format("constexpr int sum_lanes = {}, cells_per_block = {};\n{}{}{}{}{}", item_threads, cells_per_block, words,
-                                         target == Target::cuda ? cuda_sums : cpu_sums, by_kernels ? PeerWords::device_functions() : "",
+                                         traits_of(target).has_blocks ? cuda_sums : cpu_sums, by_kernels ? PeerWords::device_functions() : "",
                                          next_of("direction", by_kernels), next_of("residual", by_kernels));
     source.text = item_kernels("What follows from the sums of an iteration, those of all ranks.", target, precision, text);
     source.arrays = {{"block_sums", Access::in, 0, "", ""}, {"scalars", Access::inout, 0, "", ""}, {"history", Access::inout, 0, "", ""}};

@@ -460,7 +460,7 @@ void PoissonSolver::renew_exchanges() {
 }
 
 EdgePlace PoissonSolver::usual_edges(const Backend& backend) {
-    return backend.device().limits.target == Target::cpu ? EdgePlace::serial : EdgePlace::ahead;
+    return traits_of(backend.device().limits.target).host_memory ? EdgePlace::serial : EdgePlace::ahead;
 }
 
 void* PoissonSolver::right_hand_side() const {

@@ -138,7 +138,7 @@ KernelSource FlowKernels::source(const Mesh& mesh, Target target) {
     source.target = target;
     source.precision = mesh.precision;
     source.text = fmt::format("using real = {};\n#define FUNCTION {}\n", mesh.precision == Precision::f32 ? "float" : "double",
-                              target == Target::cuda ? "__device__ __forceinline__" : "static inline") +
+                              traits_of(target).has_blocks ? "__device__ __forceinline__" : "static inline") +
                   cells_text;
     for (const char* name : {"u", "v", "w", "change_u", "change_v", "change_w", "cells"})
         source.arrays.push_back({name, Access::inout, mesh.stored_words(), "[nz][ny][pitch]", ""});
@@ -146,7 +146,7 @@ KernelSource FlowKernels::source(const Mesh& mesh, Target target) {
     source.scalars = {{"nx", mesh.nx}, {"ny", mesh.ny}, {"nz", mesh.nz}, {"pitch", static_cast<int>(mesh.pitch)}, {"cut", mesh.is_cut() ? 1 : 0}};
     constexpr std::int64_t threads = 128;
     for (const char* name : kernel_names) {
-        source.text += target == Target::cuda ? fmt::format(cuda_entry, name) : fmt::format(cpu_entry, name);
+        source.text += traits_of(target).has_blocks ? fmt::format(cuda_entry, name) : fmt::format(cpu_entry, name);
         source.entries.emplace_back(name);
         Launch launch;
         launch.entry = name;

@@ -41,7 +41,7 @@ struct Ways {
     }
     void take(const Record& record) {
         if (!record.hybrid) {
-            if (record.device.target == Target::cpu)
+            if (traits_of(record.device.target).shares_processors)
                 take(processor, processor_watts, record.step.median, record.energy);
             else
                 take(gpu, gpu_watts, record.step.median, record.energy);
@@ -50,7 +50,8 @@ struct Ways {
         take(both, both_watts, record.step.median, record.energy);
         for (const auto& [device, seconds] :
              {std::pair(record.device.target, record.hybrid->own_seconds), std::pair(record.hybrid->partner.target, record.hybrid->partner_seconds)})
-            take(device == Target::cpu ? processor : gpu, device == Target::cpu ? processor_watts : gpu_watts, seconds, std::nullopt);
+            take(traits_of(device).shares_processors ? processor : gpu, traits_of(device).shares_processors ? processor_watts : gpu_watts, seconds,
+                 std::nullopt);
     }
 };
 

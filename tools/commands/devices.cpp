@@ -66,14 +66,14 @@ Json document_of(const Device& device) {
                   {"key", device_key(fingerprint)},
                   {"memory_bytes", device.memory_bytes},
                   {"limits", json_of(device.limits)}};
-    if (fingerprint.target == Target::cuda) document["now"] = document_of(DeviceMonitor(device.index).read());
+    if (traits_of(fingerprint.target).has_monitor) document["now"] = document_of(DeviceMonitor(device.index).read());
     return document;
 }
 
 void print_text(const Device& device, Console& console) {
     const auto& fingerprint = device.fingerprint;
     const auto& limits = device.limits;
-    const bool cuda = fingerprint.target == Target::cuda;
+    const bool cuda = traits_of(fingerprint.target).has_blocks;
     std::vector<std::pair<std::string, std::string>> lines{
         {"architecture", fingerprint.architecture},
         {cuda ? "multiprocessors" : "threads", fmt::format("{}", fingerprint.units)},

@@ -38,7 +38,7 @@ std::vector<std::string> usable_devices(const std::vector<Finding>& findings) {
     if (any([](const Finding& finding) { return finding.what == temporary_finding_name || finding.what == cache_finding_name; })) return ids;
     for (const auto& entry : backends()) {
         std::string missing;
-        if (entry.target == Target::cpu && !compiles) continue;
+        if (traits_of(entry.target).shares_processors && !compiles) continue;
         for (const auto& device : entry.devices(missing)) ids.push_back(device_id(device));
     }
     return ids;

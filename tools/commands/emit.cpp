@@ -32,7 +32,7 @@ std::string text_of(const Dim3& size) {
 void print_launches(const std::string& title, const std::vector<Launch>& launches, const KernelSource& source, Console& console) {
     if (launches.empty()) return;
     console.print("\n{}:\n", title);
-    const bool cuda = source.target == Target::cuda;
+    const bool cuda = traits_of(source.target).has_blocks;
     std::vector<Table::Column> columns{{"launch", Table::Align::right}, {"entry"}, {"constants"}};
     if (cuda) columns.insert(columns.end(), {{"blocks"}, {"threads"}, {"range"}, {"dynamic shared", Table::Align::right}});
     Table table(columns);

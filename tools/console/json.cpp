@@ -24,7 +24,7 @@ Json json_of(const Config& config) {
 }
 
 Json json_of(const Limits& limits) {
-    if (limits.target == Target::cpu)
+    if (!traits_of(limits.target).has_blocks)
         return {{"cores", limits.multiprocessors}, {"vector_bytes", limits.vector_bytes}, {"l2_bytes_per_core", limits.cache_bytes}};
     return {{"multiprocessors", limits.multiprocessors},
             {"max_threads_per_block", limits.max_threads_per_block},

@@ -38,10 +38,10 @@ std::optional<Device> first_device(Target target) {
 
 TargetChoice choose_architecture(const TargetOptions& options) {
     const Target target = options.target.empty() ? Target::cuda : parse_target(options.target);
-    if (target == Target::cpu && !options.arch.empty()) throw Error("--arch", "the CPU has none to choose", "use it with --target cuda");
+    if (!traits_of(target).has_blocks && !options.arch.empty()) throw Error("--arch", "the CPU has none to choose", "use it with --target cuda");
     if (options.arch.empty())
         if (const auto device = first_device(target)) return choice_of(*device);
-    if (target == Target::cpu) return {cpu_limits(), "", "any processor"};
+    if (!traits_of(target).has_blocks) return {cpu_limits(), "", "any processor"};
     const int architecture = options.arch.empty() ? 90 : parse_architecture(options.arch);
     return {cuda_limits(architecture), fmt::format("sm_{}", architecture), fmt::format("any sm_{}", architecture)};
 }
@@ -91,7 +91,7 @@ Device find_device(const std::string& name) {
 }
 
 Limits generous_limits(const DeviceFingerprint& device) {
-    if (device.target == Target::cuda) return cuda_limits(parse_architecture(device.architecture));
+    if (traits_of(device.target).has_blocks) return cuda_limits(parse_architecture(device.architecture));
     Limits limits = cpu_limits();
     limits.vector_bytes = 64;
     limits.cache_bytes = 1 << 26;
@@ -113,7 +113,7 @@ Device recorded_device(const std::string& model, const Database& database) {
 
 std::string device_id(const Device& device) {
     const std::string target = to_string(device.fingerprint.target);
-    return device.fingerprint.target == Target::cpu ? target : fmt::format("{}:{}", target, device.index);
+    return traits_of(device.fingerprint.target).is_numbered ? fmt::format("{}:{}", target, device.index) : target;
 }
 
 std::unique_ptr<Backend> open_backend(const std::string& name, DiskCache& cache) {

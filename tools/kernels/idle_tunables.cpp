@@ -89,7 +89,7 @@ class Comparison {
 
 std::vector<KernelFinding> idle_tunable_findings(const KernelFolder& kernel, const Problem& problem, const Compiler& compiler, const Limits& limits) {
     std::vector<KernelFinding> findings;
-    const auto& side = limits.target == Target::cuda ? kernel.description().cuda : kernel.description().cpu;
+    const auto& side = kernel.description().side(limits.target);
     Comparison comparison(kernel.family(), problem, compiler, limits);
     for (const Tunable& tunable : side->tunables) {
         if (tunable.values.size() < 2) continue;

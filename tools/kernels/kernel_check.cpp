@@ -313,7 +313,7 @@ std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const P
         try {
             const CompileOutcome outcome = compiler.compile(kernel.family().kernel(problem, config, limits));
             if (outcome.ok) continue;
-            const auto& side = limits.target == Target::cuda ? kernel.description().cuda : kernel.description().cpu;
+            const auto& side = kernel.description().side(limits.target);
             const auto& launch = side->launches.front();
             findings.push_back(mistake(fmt::format("{} with {} does not compile: {}\n{}hone calls it as: {}", side->file, config.key(),
                                                    outcome.failure, first_lines(outcome.code.log),

@@ -31,7 +31,7 @@ KernelTrials try_kernels(const std::vector<Record>& records, const Families& fam
         const Record& record = records[i];
         const RecordKernel kernel = kernel_today(record, families);
         if (!kernel.source) continue;
-        if (record.device.target == Target::cpu && record.device.architecture != find_device("cpu").fingerprint.architecture) {
+        if (traits_of(record.device.target).shares_processors && record.device.architecture != find_device("cpu").fingerprint.architecture) {
             ++result.elsewhere;
             continue;
         }

@@ -42,7 +42,7 @@ std::vector<std::string> lacking(const Record& record) {
     need(record.safe_seconds > 0 || record.of_several_devices(), "safe configuration");
     need(record.ceiling_fraction > 0 || record.of_several_devices(), "ceiling");
     // Only NVML tells these; a processor has the threads that it was measured with instead.
-    if (record.device.target == Target::cuda) {
+    if (traits_of(record.device.target).has_monitor) {
         need(!record.device.driver.empty(), "driver");
         need(record.conditions.sm_megahertz.has_value(), "clocks");
         need(record.conditions.temperature_celsius.has_value(), "temperature");
@@ -61,7 +61,7 @@ DeviceStats stats_of(const std::vector<Record>& records, const Families& familie
     for (const Record& record : records) {
         stats.device = device_key(record.device);
         stats.name = stats.title = record.device.name;
-        if (record.device.target == Target::cpu) stats.title += fmt::format(", {} threads", record.device.units);
+        if (traits_of(record.device.target).shares_processors) stats.title += fmt::format(", {} threads", record.device.units);
         if (!record.wrong.empty()) {
             ++stats.wrong;
             continue;

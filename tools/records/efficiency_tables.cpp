@@ -22,7 +22,7 @@ constexpr std::array names{"processor alone", "GPU alone", "together"};
 
 Way way_of(const Record& record) {
     if (record.hybrid) return both;
-    return record.device.target == Target::cpu ? processor : gpu;
+    return traits_of(record.device.target).shares_processors ? processor : gpu;
 }
 
 /// The fastest metered record of each way.

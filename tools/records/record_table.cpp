@@ -73,7 +73,7 @@ std::string device_line(const DeviceFingerprint& device) {
     // Other tuners know a device by its name alone.
     std::vector<std::string> parts;
     if (!device.architecture.empty()) parts.push_back(device.architecture);
-    if (device.units > 0) parts.push_back(fmt::format("{} {}", device.units, device.target == Target::cpu ? "threads" : "multiprocessors"));
+    if (device.units > 0) parts.push_back(fmt::format("{} {}", device.units, traits_of(device.target).has_blocks ? "multiprocessors" : "threads"));
     std::string text = device.name + (parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
     if (!device.driver.empty()) text += ", driver " + device.driver;
     if (!device.compiler.empty()) text += ", " + device.compiler;

@@ -36,7 +36,7 @@ double now() {
 std::size_t lanes_for(const Device& device) {
     constexpr int enough_for_three = 8;
     constexpr int enough_for_two = 4;
-    if (device.limits.target == Target::cpu) return 1;
+    if (traits_of(device.limits.target).shares_processors) return 1;
     const int usable = processors().usable;
     return usable >= enough_for_three ? 3 : usable >= enough_for_two ? 2 : 1;
 }

@@ -166,7 +166,7 @@ Json json_of(const SearchExplanation& search, const RunDescription& run, const s
 
 std::vector<std::string> launch_lines(const KernelSource& source) {
     std::vector<std::string> lines;
-    if (source.target == Target::cpu) return lines;
+    if (!traits_of(source.target).has_blocks) return lines;
     for (const Launch& launch : source.step)
         if (const std::string line = launch_text(launch); std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
     constexpr std::size_t most = 4;
@@ -186,7 +186,7 @@ std::string limit_text(const Record& record) {
 }
 
 std::string compile_report_command(const Record& record, const Families& families) {
-    const bool cpu = record.device.target == Target::cpu;
+    const bool cpu = !traits_of(record.device.target).has_blocks;
     return fmt::format("hone compile {} --target {} --config {} --report", short_key(record.problem, families),
                        cpu ? "cpu" : "cuda --arch " + record.device.architecture, record.config.key());
 }

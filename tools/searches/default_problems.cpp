@@ -49,7 +49,8 @@ const std::vector<Kind>& kinds() {
 std::vector<Problem> default_problems(const Device& device, const Families& families) {
     std::vector<Problem> problems;
     for (const Kind& kind : kinds())
-        problems.push_back(fitting(kind.problem, device.fingerprint.target == Target::cuda ? kind.on_gpu : kind.on_cpu, device, families));
+        problems.push_back(
+            fitting(kind.problem, traits_of(device.fingerprint.target).shares_processors ? kind.on_cpu : kind.on_gpu, device, families));
     return problems;
 }
 

@@ -16,7 +16,7 @@ constexpr double most_per_second = 1e18;
 constexpr std::size_t longest_text = 1 << 10;
 
 std::string key_of(const DeviceFingerprint& device) {
-    const char* const text = device.target == Target::cuda ? "runtime/ceilings.cu" : "runtime/ceilings.cpp";
+    const char* const text = traits_of(device.target).has_blocks ? "runtime/ceilings.cu" : "runtime/ceilings.cpp";
     return fmt::format("ceilings\n{}\n{}\nprocessors {}\n{}", HONE_VERSION, to_json(device), processor_list(processors().numbers),
                        template_text(text));
 }

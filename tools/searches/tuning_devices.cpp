@@ -69,7 +69,7 @@ TuningDevices find_tuning_devices(const std::string& list) {
     if (list == "cuda:all" || list == "gpu:all") return gpus(all_gpus());
     std::vector<Device> devices;
     for (const std::string& name : names_of(list)) devices.push_back(find_device(name));
-    const auto is_cpu = [](const Device& device) { return device.fingerprint.target == Target::cpu; };
+    const auto is_cpu = [](const Device& device) { return traits_of(device.fingerprint.target).shares_processors; };
     const auto cpus = std::count_if(devices.begin(), devices.end(), is_cpu);
     if (devices.size() == 1) return {devices.front(), {}, {}};
     if (cpus == 0) return gpus(devices);

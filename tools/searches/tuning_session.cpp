@@ -118,7 +118,7 @@ bool TuningSession::room_for_ceilings(const Problem& problem) const {
     const Target target = settings_.device.limits.target;
     const MemoryBytes needed = bench_memory(families_.of(problem).arrays(problem), problem.precision(), target);
     const MemoryBytes there = memory_for(settings_.device);
-    return target == Target::cpu ? needed.host + most_ceiling_bytes < there.host : needed.device + most_gpu_ceiling_bytes < there.device;
+    return traits_of(target).host_memory ? needed.host + most_ceiling_bytes < there.host : needed.device + most_gpu_ceiling_bytes < there.device;
 }
 
 bool TuningSession::recall_ceilings() {

@@ -29,7 +29,7 @@ constexpr std::int64_t largest_grid = 65535;
 /// What a launch at the application's size could be refused for, when one at the verified size was
 /// not.
 std::string refused(const KernelSource& source) {
-    if (source.target != Target::cuda) return {};
+    if (!traits_of(source.target).has_blocks) return {};
     for (const auto* plan : {&source.prepare, &source.step})
         for (const Launch& launch : *plan)
             if (launch.grid[1] > largest_grid || launch.grid[2] > largest_grid)

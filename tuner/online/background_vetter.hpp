@@ -106,7 +106,7 @@ class BackgroundVetter {
     void verify_on_whole(const Candidate& candidate, Outcome& outcome);
     void give_up_whole(const std::string& reason);
     std::shared_ptr<const Kernel> load(const Config& config) const;
-    bool on_cpu() const { return backend_.device().limits.target == Target::cpu; }
+    bool on_cpu() const { return traits_of(backend_.device().limits.target).shares_processors; }
 
     Backend& backend_;
     const Families& families_;

@@ -44,7 +44,9 @@ void lower_priority() {
 }
 
 int compile_processes(const OnlineSettings& settings, Target target) {
-    return settings.compile_processes > 0 ? settings.compile_processes : target == Target::cpu ? 1 : std::max(1, processors().usable / 2);
+    return settings.compile_processes > 0        ? settings.compile_processes
+           : traits_of(target).shares_processors ? 1
+                                                 : std::max(1, processors().usable / 2);
 }
 
 int hurried_processes(int compilers) {
@@ -68,7 +70,7 @@ EarlyWorker::EarlyWorker(const std::string& device, const OnlineSettings& settin
     // The best device is the first GPU, or else its tuner drops the worker.
     const DeviceName name = device == "best" ? DeviceName{Target::cuda, 0} : parse_device_name(device);
     const std::vector<std::string> command = settings.worker.empty() ? find_worker_command() : settings.worker;
-    if (name.target == Target::cpu || command.empty()) return;
+    if (traits_of(name.target).shares_processors || command.empty()) return;
     state_->index = name.index;
     const std::string request = request_to_open(name.target, name.index, settings.cache.empty() ? DiskCache::default_folder() : settings.cache,
                                                 threads_word(worker_threads()));
@@ -100,7 +102,7 @@ EarlyWorker::~EarlyWorker() {
 std::thread EarlyWorker::run(const Device& device, std::function<void(OpenedWorker)> body) {
     const OnProcessors inherited;
     if (!thread_.joinable() || getpid() != process_) return std::thread([body = std::move(body)] { body({}); });
-    const bool same = device.limits.target == Target::cuda && device.index == state_->index;
+    const bool same = traits_of(device.limits.target).is_numbered && device.index == state_->index;
     {
         const std::lock_guard lock(state_->mutex);
         state_->body = [same, body = std::move(body)](OpenedWorker worker) {

@@ -35,7 +35,7 @@ SamplingRule vetting_rule() {
 }
 
 WorkerSettings worker_settings(const Device& device, const OnlineSettings& settings, const std::vector<std::string>& command) {
-    const bool cpu = device.limits.target == Target::cpu;
+    const bool cpu = traits_of(device.limits.target).shares_processors;
     WorkerSettings worker;
     worker.device = device;
     worker.cache = settings.cache.empty() ? DiskCache::default_folder() : settings.cache;
@@ -105,7 +105,7 @@ void OnlineSession::start(const std::filesystem::path& folder, const OnlineSetti
                            std::random_device{}(), settings.early};
     vetter_ = std::make_unique<BackgroundVetter>(backend_, families_, problem_, std::move(vetting));
     OnlineRules rules = settings.rules;
-    if (backend_.device().limits.target != Target::cpu) rules.disturbed_sparse = disturbed_sparse_on_gpu;
+    if (!traits_of(backend_.device().limits.target).shares_processors) rules.disturbed_sparse = disturbed_sparse_on_gpu;
     // Listing a search space takes longer than many steps.
     vetter_->post([&vetter = *vetter_, notes = notes_, folder, rules, strategy = settings.strategy, seed = settings.seed,
                    &family = families_.of(problem_), problem = problem_, device = backend_.device(), incumbent] {

@@ -45,7 +45,7 @@ class Run {
           workload_(make_workload(family, first, second)),
           hybrid_(family, first, second, pointers(), first.kernel->range()) {
         for (const HybridSide* side : {&first, &second})
-            if (const Device& device = side->backend->device(); !monitor_ && device.fingerprint.target == Target::cuda)
+            if (const Device& device = side->backend->device(); !monitor_ && traits_of(device.fingerprint.target).has_monitor)
                 monitor_.emplace(device.index);
     }
 

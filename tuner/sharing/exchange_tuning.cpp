@@ -153,7 +153,7 @@ Record exchange_record(const Family& family, const Problem& problem, const Confi
     record.evaluations = static_cast<int>(tuning.trials.size());
     record.purpose = "exchange";
     record.found = "offline";
-    if (device.fingerprint.target == Target::cuda) record.conditions = conditions_of(DeviceMonitor(device.index).read());
+    if (traits_of(device.fingerprint.target).has_monitor) record.conditions = conditions_of(DeviceMonitor(device.index).read());
     record.date = utc_date();
     record.versions = {HONE_VERSION, kernel_hash(family.kernel(problem, config, device.limits).text)};
     record.exchange = std::move(about);

@@ -26,7 +26,7 @@ std::int64_t lead_bytes(std::int64_t bytes, std::int64_t guard) {
 }  // namespace
 
 GuardedMemory::GuardedMemory(Backend& backend, std::int64_t bytes, std::int64_t guard) : bytes_(bytes), before_(guard), behind_(guard) {
-    if (backend.device().limits.target == Target::cpu) {
+    if (traits_of(backend.device().limits.target).host_memory) {
         map(guard);
         return;
     }

@@ -40,7 +40,7 @@ MemoryBytes bench_memory(const std::vector<ArraySpec>& arrays, Precision precisi
     const Sums sums = sums_of(arrays, precision);
     const double workload = sums.all + sums.written;
     const double bench = sums.all + sums.read + sums.written;
-    return target == Target::cpu ? MemoryBytes{workload + bench, 0} : MemoryBytes{workload, bench};
+    return traits_of(target).host_memory ? MemoryBytes{workload + bench, 0} : MemoryBytes{workload, bench};
 }
 
 MemoryBytes balance_memory(const std::vector<ArraySpec>& arrays, Precision precision) {

@@ -272,7 +272,7 @@ void RankTeam::look_for_members(const Device& device, int ranks, double patience
             continue;
         }
         Member member{fmt::format("rank-{}", rank), said.name, said.host, {}, fs::exists(cache_ / said.mark) ? said.compilers : 0};
-        const bool gpu = device.limits.target == Target::cuda;
+        const bool gpu = traits_of(device.limits.target).is_numbered;
         member.place = {
             .name = gpu ? fmt::format("{}, cuda:{}", name, said.index) : fmt::format("{}, processors {}", name, processor_list(said.processors)),
             .index = said.index,
@@ -285,13 +285,13 @@ void RankTeam::look_for_members(const Device& device, int ranks, double patience
 std::string RankTeam::shared_with_others(const Device& device, const std::string& host, int index, const std::vector<int>& numbers) const {
     const auto meets = [&](const std::string& where, int other_index, const std::vector<int>& others) {
         if (where != host) return false;
-        if (device.limits.target == Target::cuda) return other_index == index;
+        if (traits_of(device.limits.target).is_numbered) return other_index == index;
         return std::any_of(numbers.begin(), numbers.end(), [&](int n) { return std::find(others.begin(), others.end(), n) != others.end(); });
     };
     bool shared = meets(host_name(), device.index, processors().numbers);
     for (const Member& member : members_) shared = shared || meets(member.host, member.place.index, member.place.processors);
     if (!shared) return "";
-    return device.limits.target == Target::cuda
+    return traits_of(device.limits.target).is_numbered
                ? fmt::format("another rank has cuda:{} of that host; start one rank for each GPU", index)
                : fmt::format(
                      "another rank uses processors {} of that host, too; have the launcher bind ranks (mpirun --bind-to core, srun --cpu-bind=cores)",

@@ -147,7 +147,7 @@ bool Verifier::has_room_for_other_data() const {
     double kept = 0;
     for (const Array& array : arrays_)
         kept += array.access == Access::inout ? 2.0 * static_cast<double>(array.bytes) : static_cast<double>(array.bytes);
-    const bool own = target != Target::cpu;
+    const bool own = !traits_of(target).host_memory;
     return needed.host < most * there.host && (!own || needed.device + kept < most * there.device);
 }
 
@@ -231,7 +231,7 @@ std::string Verifier::overwritten() {
 
 std::vector<MemoryPiece> Verifier::kept_pieces() const {
     std::vector<MemoryPiece> pieces;
-    if (backend_.device().limits.target == Target::cpu) return pieces;
+    if (traits_of(backend_.device().limits.target).host_memory) return pieces;
     const auto add = [&](const GuardedMemory& memory) { pieces.push_back({memory.data(), memory.bytes()}); };
     for (const Array& array : arrays_) add(array.guards);
     for (const Data& data : data_)

@@ -59,7 +59,7 @@ class Session {
         cache_.emplace(request["cache"].string(longest_message_text));
         backend_ = make_backend(request["device"].string(64), *cache_);
         limits_ = backend_->device().limits;
-        if (limits_.target == Target::cuda) compile_comparison();
+        if (!traits_of(limits_.target).host_memory) compile_comparison();
         return "{}";
     }
 
@@ -106,7 +106,7 @@ class Session {
         family_ = &families_.of(problem_);
         space_ = family_->space(problem_, limits_);
         if (backend_) {
-            if (limits_.target == Target::cpu) limit_memory();
+            if (traits_of(limits_.target).host_memory) limit_memory();
             const std::string seed = request["seed"].string(32);
             const auto energy = request.find("energy_seconds");
             const std::uint64_t number = std::strtoull(seed.c_str(), nullptr, 10);
@@ -123,7 +123,7 @@ class Session {
     /// On processors restoring and comparing large arrays takes as long as many steps. A problem
     /// that cannot be made smaller is verified as it is.
     void verify_first_on_small(std::uint64_t seed) try {
-        if (limits_.target != Target::cpu) return;
+        if (!traits_of(limits_.target).shares_processors) return;
         constexpr std::int64_t most_words = std::int64_t{1} << 21;  // 8 or 16 MiB: caches of sixteen processors hold them
         const Problem small = vetting_problem(families_, problem_, limits_, most_words);
         if (small != problem_) bench_->verify_first_on(std::make_unique<Verifier>(*backend_, *family_, small, seed));
@@ -149,7 +149,7 @@ class Session {
     Instruments instruments(double energy_seconds) {
         Instruments instruments;
         // Made when it is first read: the candidates of online tuning are not kept waiting for it.
-        if (limits_.target == Target::cuda)
+        if (traits_of(limits_.target).has_monitor)
             instruments.state = [this] {
                 if (!monitor_) monitor_.emplace(backend_->device().index);
                 return monitor_->missing().empty() ? std::optional(monitor_->read()) : std::nullopt;

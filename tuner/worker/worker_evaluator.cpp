@@ -23,7 +23,7 @@ int processes_for(const WorkerSettings& settings) {
     if (settings.compile_processes > 0) return settings.compile_processes;
     const int usable = processors().usable;
     const int workers = std::max(1, static_cast<int>(settings.places.size()));
-    return settings.device.limits.target == Target::cpu ? usable : std::max(1, usable - workers);
+    return traits_of(settings.device.limits.target).shares_processors ? usable : std::max(1, usable - workers);
 }
 
 CompilePoolSettings pool_settings(const WorkerSettings& settings, const RunFolder& temporary) {

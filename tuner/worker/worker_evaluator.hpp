@@ -146,7 +146,7 @@ class WorkerEvaluator : public Evaluator {
 
     Lane& first() { return lanes_.front(); }
     bool is_first(const Lane& lane) const { return &lane == &lanes_.front(); }
-    bool on_cpu() const { return settings_.device.limits.target == Target::cpu; }
+    bool on_cpu() const { return traits_of(settings_.device.limits.target).shares_processors; }
     bool measuring() const;
 
     void start_compilers();
