@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A step of acoustic waves on a staggered grid by hone and by Devito, in turns in one process on the processor: medians of five.
+"""A step of acoustic waves on a staggered grid by hone and by Devito, alternating in one process on the processor: medians of five.
 
     pip install . devito && python3 benchmarks/rivals/devito_acoustics.py --dimension 3 --cells 256 --order 4 8 16 --tune 30
 
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=48, help="that are timed at a time")
     parser.add_argument("--tune", type=float, default=0, metavar="SECONDS", help="for each of hone's kernels")
     parser.add_argument("--only", default="", metavar="LIST", help="with --beside and --tune: what of each kernel's space is searched")
-    parser.add_argument("--pitch", type=int, nargs="+", default=[0], help="with --beside: words from one row to the next of hone's arrays; 0: as is usual")
+    parser.add_argument("--pitch", type=int, nargs="+", default=[0], help="with --beside: values from one row to the next of hone's arrays; 0: the usual pitch")
     parser.add_argument("--database", default=None, metavar="DIR", help="of tuned results")
     parser.add_argument("--rival-only", action="store_true", help="Devito alone, without hone's Python module")
     parser.add_argument("--beside", default=None, metavar="HONE", help="with --rival-only: a command that takes turns with Devito")
