@@ -25,8 +25,8 @@ CARDS = {"h100": ROOT / "tuning_db" / "records" / "nvidia_h100_80gb_hbm3.json", 
 HEAD = """# Targets and what was reached
 
 What a reader learns here: for each kind of kernel, how close it comes to the limit of the hardware
-or how much faster it is than its rival, whether that is as much as was asked for (**met**), and, if
-not, what limits it.
+or how much faster it is than its rival, whether that meets its target (**met**), and, if not, what
+limits it.
 
 The targets were set in issue 19. Figures are from an NVIDIA H100 (80 GB HBM3, copy 3.0 TB/s) and an
 H200 (copy 4.2 TB/s). Percentages are of the row's ceiling, memory bandwidth or arithmetic. A figure
@@ -71,7 +71,7 @@ def place_of(row):
     if sweeps:
         words = {"kernel=step", "levels=1", "dimension=3", "order=16", f"precision={sweeps[1]}"}
         return ["acoustics_staggered", "acoustics_staggered_f64"], words, "%ceiling", "sweeps/ours"
-    step = re.fullmatch(r"hydro, ms a step, 3D Q(\d)-Q\d, (\d+)\^3", row["row"])
+    step = re.fullmatch(r"hydro, ms per step, 3D Q(\d)-Q\d, (\d+)\^3", row["row"])
     if step:
         return ["hydro"], {f"order={step[1]}", f"zones={step[2]}x{step[2]}x{step[2]}"}, "gpu_ms/step", None
     family, *words = row["record"].split() or [""]
