@@ -1,17 +1,17 @@
-// Tuned batched_gemm and batched_gemv beside cuBLAS's strided batched products, measured in turns
-// (on the processor beside those of oneMKL, OpenBLAS and libxsmm, where they are there, and plain
-// OpenMP loops): the shapes of a high-order hydrodynamics code, and shapes drawn at random, each
-// extent log-uniform in 1..512 so that every size class is as likely.
+// Compares tuned batched_gemm and batched_gemv with cuBLAS's strided batched products (on the
+// processor with oneMKL, OpenBLAS and libxsmm, if they are installed, and plain OpenMP loops),
+// alternately: the shapes of a high-order hydrodynamics code, and random shapes, each extent
+// log-uniform in 1..512 so that every size class is equally likely.
 //
 //     batched_benchmark --problems [--seed=N] [--shapes=N]      the problems as arguments of `hone tune`
 //     batched_benchmark [--seed=N] [--shapes=N] [Google Benchmark's options]
 //
 // So, on a GPU:  hone tune $(batched_benchmark --problems) --device cuda --budget 20m --db results && HONE_DB=results batched_benchmark
-// The last lines sum up: the geometric mean of rival time over ours, the lowest, and how many are
-// below 0.95. Those of shapes that ran untuned are marked and summed up by themselves. On the
-// processor small products (all extents at most 16) and others are summed up apart, and so are
-// shapes by what memory alone takes: `%memory` is the time to read and write the same words over
-// ours.
+// The last lines summarise: the geometric mean of the rival's time over ours, the lowest ratio, and
+// how many are below 0.95. Shapes that ran untuned are marked and summarised separately. On the
+// processor small products (all extents at most 16) and others are summarised separately, and so
+// are shapes by the share of memory: `%memory` is the time to read and write the same values,
+// relative to ours.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@
 namespace hone::benchmarks {
 namespace {
 
-// Of a problem on the processor, and on a GPU: many times its second cache.
+// Of a problem on the processor, and on a GPU: many times its L2 cache.
 constexpr double cpu_bytes = 5e7, gpu_bytes = 512e6;
 
 struct Run {

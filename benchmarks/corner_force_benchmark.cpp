@@ -1,8 +1,8 @@
-// Corner forces per order: the paper's kernels one by one, F from columns of A that are never
-// stored, partial assembly in three, two and one launch, layer by layer by all threads or by teams
-// of warps, and zones that stream through warps, measured in turns on the same zones, as zones per
-// second and % of the ceiling (the larger of bytes at the copy's bandwidth and sum-factorised
-// operations at the multiply-adds' rate).
+// Compares the forms of corner forces, per order, alternately on the same zones: the paper's
+// kernels one by one, F from columns of A that are never stored, partial assembly in three, two and
+// one launch, layer by layer by all threads or by teams of warps, and zones that stream through
+// warps. Zones per second, and % of the ceiling (the larger of bytes at the copy's bandwidth and
+// sum-factorised operations at the multiply-adds' rate).
 //
 //     for form in streamed teams layered separate force whole on_the_fly paper; do
 //         hone tune $(build/release/bin/corner_force_benchmark --problems) --only form=$form --device cuda --budget 20s --db results/$form

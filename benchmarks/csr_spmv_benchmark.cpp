@@ -37,7 +37,7 @@ struct Case {
     std::string name() const { return fmt::format("Q{} {} zones {}D {}", space.order, space.power(space.zones), space.dimension, rest); }
 };
 
-// Beyond a GPU's second cache there, a mesh that fits a processor's memory here.
+// Beyond a GPU's L2 cache there, a mesh that fits a processor's memory here.
 std::vector<Case> cases(bool cuda) {
     const auto zones = [cuda](int on_gpu, int on_cpu) { return cuda ? on_gpu : on_cpu; };
     const char* const one = "kernel=apply precision=f64";

@@ -78,7 +78,7 @@ class DeviceProblem {
     std::unique_ptr<BoundKernel> bound_;
 };
 
-/// Median seconds of each contender's step, measured in turns so that all meet the same clocks:
+/// Median seconds of each contender's step, measured alternately so that all meet the same clocks:
 /// `rounds` rounds of one sample each after one warm-up round. A sample is as many steps as make at
 /// least a millisecond.
 std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds);

@@ -19,7 +19,7 @@ DeviceArray stacked_operator(Backend& backend, const dg::Shape& shape);
 std::string chain_rule_text(const dg::Shape& shape);
 
 /// That route on the processor, by each library that is there: by chunks of elements whose
-/// derivatives stay in a thread's first or second cache, or one product of all threads for the
+/// derivatives stay in a thread's L1 or L2 cache, or one product of all threads for the
 /// whole mesh. `problem` is of dg_volume.
 class ProductRoute {
   public:

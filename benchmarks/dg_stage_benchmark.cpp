@@ -2,7 +2,7 @@
 // (`dg_stage`, which chooses what is fused) beside the same in three kernels that are tuned each
 // for itself (dg_volume, dg_surface, dg_rk: the rival), and beside the cuBLAS route: its volume
 // part is one GEMM of the stacked operator with a chain-rule kernel, its surface and update those
-// of the three. All of one problem in turns, on the same arrays; f32 twice, as strict arithmetic
+// of the three. All of one problem alternately, on the same arrays; f32 twice, as strict arithmetic
 // and as f32_accurate, where the configuration says which won. Samples are bursts of a millisecond.
 #include <fmt/format.h>
 

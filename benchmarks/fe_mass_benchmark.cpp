@@ -35,7 +35,7 @@ struct Case {
 
 constexpr std::array hydrodynamics{"", "points=2", "points=4", "points=6", "points=8"};  // by order
 
-// Meshes of hydrodynamics, some of which a GPU's second cache holds, and larger ones; what fits a
+// Meshes of hydrodynamics, some of which a GPU's L2 cache holds, and larger ones; what fits a
 // processor's memory there.
 std::vector<Case> cases(bool cuda) {
     const auto zones = [cuda](int on_gpu, int on_cpu) { return cuda ? on_gpu : on_cpu; };

@@ -157,7 +157,7 @@ class Launches {
     std::vector<Call> calls_;
 };
 
-// Both ways in turns, so that a clock that changes or another program's load meets both. Time: a
+// Both ways alternately, so that a clock that changes or another program's load meets both. Time: a
 // launch through the library; `by_hand` and `ratio`: medians over the turns.
 void launch(benchmark::State& state) {
     Launches launches(problem_texts[static_cast<std::size_t>(state.range(0))]);

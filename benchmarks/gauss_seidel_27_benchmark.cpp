@@ -166,7 +166,7 @@ std::vector<std::string> problems(bool cuda) {
             const int n = cuda ? (per_point ? 320 : 512) : (per_point ? 160 : 256);
             texts.push_back(fmt::format("gauss_seidel_27 stencil={} precision={} nx={} ny={} nz={}", stencil, precision, n, n, n));
             // With the usual pitch all 27 arrays lie a multiple of 128 KiB apart, which is the size
-            // of a way of the second cache; with this one an eighth of it further each.
+            // of a way of the L2 cache; with this one an eighth of it further each.
             if (!cuda && std::string(stencil) == "variable")
                 texts.push_back(fmt::format("{} pitch={}", texts.back(), precision[1] == '3' ? 164 : 162));
         }

@@ -1,10 +1,10 @@
-// The Poisson solver on tuned kernels beside conjugate gradients on cuSPARSE and cuBLAS: -Laplace u
-// = f on n^3 cells with zeros beyond and random f, to |r| = 1e-8 |f|, from the first iteration to
-// the last synchronisation, in turns. Ours: conjugate gradients with the polynomial preconditioner
-// and without, with a field for the diagonal (12 words per cell and iteration) and with four
-// numbers (10). On the processor ours run alone. What is going on is told on standard error. --n=N
+// Compares the Poisson solver on tuned kernels with conjugate gradients on cuSPARSE and cuBLAS,
+// alternately: -Laplace u = f on n^3 cells with zeros beyond and random f, to |r| = 1e-8 |f|, from
+// the first iteration to the last synchronisation. Ours: conjugate gradients with and without the
+// polynomial preconditioner, with a field for the diagonal (12 values per cell and iteration) and
+// with four numbers (10). On the processor ours run alone. Progress goes to standard error. --n=N
 // chooses the largest grid, --rounds=N how often each of the shorter rows is repeated;
-// --benchmark_filter takes rows out, as everywhere.
+// --benchmark_filter chooses rows, as everywhere.
 #include <fmt/format.h>
 
 #include <algorithm>

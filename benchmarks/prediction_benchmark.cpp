@@ -1,6 +1,6 @@
 // How good first answers without tuning are: every record's problem is looked up as if neither it
 // nor another size of it had been tuned. What is predicted then runs beside the tuned
-// configuration, the nearest neighbour's alone, and the safe one; in turns, in one process.
+// configuration, the nearest neighbour's alone, and the safe one; alternately, in one process.
 //
 //     prediction_benchmark --every=5     every fifth record of this device model
 //     prediction_benchmark --architecture --among=FILE

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How an iteration's time should fall with the number of GPUs: a model of measured kernel rates and of what links cost.
+"""How the time of an iteration should fall with the number of GPUs: a model of measured kernel rates and of the cost of links.
 
     benchmarks/scaling.py                                  the tables of docs/scaling.md
-    benchmarks/scaling.py --check docs/scaling.md          exit code 1 where the document has others; with those of runs on two GPUs
+    benchmarks/scaling.py --check docs/scaling.md          exit code 1 if the document has other tables; with those of runs on two GPUs
     benchmarks/scaling.py --latency 2 --bandwidth 25       another network: microseconds, GB/s of a GPU
 
     t(P) = max(interior, exchange) + edges + reductions(P),   exchange = latency + bytes / bandwidth,   reductions = a + b log2(P / 2)
 
-Kernel rates come from the records that ship with hone, those of meshes from runs of the programs on one GPU. docs/scaling.md says where the other
+Kernel rates come from the records that ship with hone, rates of meshes from runs of the programs on one GPU. docs/scaling.md says where the other
 numbers come from.
 """
 import argparse
@@ -20,13 +20,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "tuning_db" / "records" / "nvidia_h200.json"
 RUNS = {card: ROOT / "benchmarks" / "results" / card.lower() / name for card, name in (("H100", "ranks.csv"), ("H200", "scaling.csv"))}
 
-# Measured on two H200 of one host, in seconds and bytes a second: a kernel that stores 8 bytes into the neighbour's memory, launch included, which is
-# the least that a kernel or a message takes here; 64 MiB by such a kernel in 191 us; an all-reduce of 1 to 1024 doubles by NCCL.
+# Measured on two H200 of one host, in seconds and bytes per second: a kernel that stores 8 bytes into the neighbour's memory, launch included (the
+# shortest time of a kernel or a message here); 64 MiB by such a kernel in 191 us; an all-reduce of 1 to 1024 doubles by NCCL.
 KERNEL_SECONDS = 3.6e-6
 LINK_LATENCY = 3.6e-6
 LINK_BANDWIDTH = (64 << 20) / (191e-6 - 3.6e-6)
 ALL_REDUCE = 17e-6
-# Of words of both GPUs in the memory of each, by stores and flags; measured on two H100.
+# A gathering: values of both GPUs stored into the memory of each, with flags; measured on two H100.
 GATHERING = 12e-6
 COUNTS = (1, 2, 8, 64, 512, 4096, 10000)
 
@@ -46,22 +46,22 @@ def seconds_of(records, family, **wanted):
 
 
 class Application:
-    """A cube of so many cells that was measured on one GPU: what an iteration of it takes, sends and adds up."""
+    """A cube of cells that was measured on one GPU: the time of an iteration, what it sends and what it sums."""
 
     def __init__(self, name, seconds, cells, face_bytes, layers, exchanges, reductions, granule, launches, repeated=0.0):
         self.name = name
-        self.own_cells = cells  # of a GPU in weak runs; in strong ones there are 64 times as many in all
+        self.own_cells = cells  # of one GPU in weak runs; strong runs have 64 times as many in all
         self.cell_seconds = seconds / cells
-        self.face_bytes = face_bytes  # of a cell of a cut that cross it in an iteration, one way
-        self.layers = layers  # of cells along a cut that are computed apart from the interior
+        self.face_bytes = face_bytes  # bytes that cross a cut per cell of it in an iteration, one way
+        self.layers = layers  # of cells along a cut that are computed separately from the interior
         self.exchanges = exchanges
         self.reductions = reductions
-        self.granule = granule  # cells across a cut that a rank has at least
-        self.launches = launches  # that several ranks have and one has not
-        self.repeated = repeated  # layers of cells along a cut that each of its sides has more
+        self.granule = granule  # least number of cells of a rank across a cut
+        self.launches = launches  # additional launches on several ranks
+        self.repeated = repeated  # layers of cells along a cut that both sides compute
 
     def seconds(self, cells, ranks, network, planes):
-        """Of an iteration on a cube of so many cells in all, cut into cubes or along one axis into planes; and what binds. None: it cannot be cut."""
+        """Time of an iteration on a cube of this many cells in all, cut into cubes or along one axis into planes; and its limit. None: it cannot be cut."""
         own = cells / ranks
         cut_axes = 1 if planes else min(3, math.log2(ranks))
         edge = cells ** (1 / 3) / ranks if planes else own ** (1 / 3)  # of a block, across a cut
@@ -70,7 +70,7 @@ class Application:
             return compute, "interior"
         if edge < self.granule:
             return None, "cells"
-        # A block has two faces along each axis that is cut; they travel at the same time, each way, over one link.
+        # A block has two faces along each axis that is cut; both are sent at the same time, each way, over one link.
         face_bytes = own / edge * self.face_bytes * 2 * cut_axes
         local = ranks <= network.gpus_of_host
         latency, bandwidth = (LINK_LATENCY, LINK_BANDWIDTH) if local else (network.latency, network.bandwidth)
@@ -92,12 +92,12 @@ class Application:
         return total, max(parts, key=parts.get)
 
 
-# Of maxwell's order 3 in f32: of a cut cell two triangles of ten nodes with six fields, in each of five stages; of a cell's six elements two are at
-# the cut. Of hydro's Q2-Q1: two layers of nodes, four to a zone's face, of three components, in each iteration of conjugate gradients.
+# maxwell, order 3, f32: each cut cell sends two triangles of ten nodes with six fields, in each of five stages; two of a cell's six elements are at
+# the cut. hydro, Q2-Q1: two layers of nodes, four per face of a zone, with three components, in each iteration of conjugate gradients.
 TRACE_BYTES = 2 * 10 * 6 * 4
 STAGES = 5
 NODE_BYTES = 2 * 4 * 3 * 8
-SOLVES, ITERATIONS = 2, 40  # of a step of hydro: 39.9 in the runs on one GPU
+SOLVES, ITERATIONS = 2, 40  # per step of hydro: 39.9 in the runs on one GPU
 
 
 def applications(records):
@@ -119,7 +119,7 @@ def applications(records):
 
 
 class Run:
-    """A problem that was measured on one GPU and on several, cut along its slowest axis (benchmarks/ranks scaling): what crosses a cut, as above."""
+    """A problem that was measured on one GPU and on several, cut along its slowest axis (benchmarks/ranks scaling); members as above."""
 
     def __init__(self, launches, cells, face, layers, exchanges, reductions, repeated=0.0):
         self.launches = launches
@@ -131,7 +131,7 @@ class Run:
         self.repeated = repeated
 
     def seconds(self, alone, gpus):
-        """On so many GPUs, of what takes so long on one: of a rank in the middle, which has two cuts where there are more than two ranks."""
+        """Time on this number of GPUs, from the time on one: of a rank in the middle, which has two cuts if there are more than two ranks."""
         cuts = min(2, gpus - 1)
         exchange = self.exchanges * LINK_LATENCY + cuts * self.face / LINK_BANDWIDTH
         layer = alone / self.cells
@@ -151,23 +151,23 @@ MEASURED = {
 
 
 def times_of(card):
-    """Milliseconds of a step on so many GPUs, the fastest of each sitting: {(row, sitting, GPUs): time}."""
+    """Milliseconds of a step by number of GPUs, the fastest of each session: {(row, session, GPUs): time}."""
     times = {}
     for line in RUNS[card].read_text().splitlines()[1:]:
-        name, gpus, way, milliseconds, *_, sitting = line.split(",")
+        name, gpus, way, milliseconds, *_, session = line.split(",")
         if way not in ("separate", "stores"):
-            key = name, sitting, int(gpus)
+            key = name, session, int(gpus)
             times[key] = min(times.get(key, math.inf), float(milliseconds))
     return times
 
 
 def alone(times, name):
-    """Seconds of a step on one GPU, in the fastest sitting."""
+    """Seconds of a step on one GPU, in the fastest session."""
     return 1e-3 * min(time for (row_name, _, gpus), time in times.items() if row_name == name and gpus == 1)
 
 
 def runs_table():
-    """Speed-ups on as many GPUs as were at hand, as measured at best and by the model from the time on one of the same sitting."""
+    """Measured speed-ups for every number of GPUs, and those that the model predicts from the time on one GPU in the same session."""
     measured = {card: times_of(card) for card in RUNS}
     counts = sorted({gpus for times in measured.values() for name, _, gpus in times if gpus > 1 and name in MEASURED})
     heads = ["", ""] + [head for gpus in counts for head in ("one GPU, ms", f"{gpus} GPUs, ms", "speed-up", "by the model")]
@@ -176,13 +176,13 @@ def runs_table():
         for name, run in MEASURED.items():
             cells = []
             for gpus in counts:
-                # Of the sitting that was the fastest on so many, both.
+                # Both times are from the session that was fastest on this number of GPUs.
                 pairs = [(time, key[1]) for key, time in times.items() if key[0] == name and key[2] == gpus and (name, key[1], 1) in times]
                 if not pairs:
                     cells += ["-"] * 4
                     continue
-                time, sitting = min(pairs)
-                one = times[name, sitting, 1]
+                time, session = min(pairs)
+                one = times[name, session, 1]
                 predicted = one / (1e3 * run.seconds(one * 1e-3, gpus))
                 cells += [f"{one:.3g}", f"{time:.3g}", f"{one / time:.2f}", f"{predicted:.2f}"]
             if set(cells) != {"-"}:
@@ -223,7 +223,7 @@ def main():
     parser.add_argument("--latency", type=float, default=5, help="of a message between hosts, microseconds")
     parser.add_argument("--bandwidth", type=float, default=50, help="between hosts, GB/s of a GPU in each direction")
     parser.add_argument("--gpus-of-host", type=int, default=8, help="that NVLink connects")
-    parser.add_argument("--check", type=pathlib.Path, help="a document that must have the tables")
+    parser.add_argument("--check", type=pathlib.Path, help="a document that must contain the tables")
     options = parser.parse_args()
     if options.latency <= 0 or options.bandwidth <= 0 or options.gpus_of_host < 1:
         parser.error("--latency, --bandwidth and --gpus-of-host must be above 0")
@@ -235,7 +235,7 @@ def main():
         return
     for text in texts:
         if text not in options.check.read_text():
-            sys.exit(f"{options.check} has not these tables:\n{text}")
+            sys.exit(f"{options.check} lacks these tables:\n{text}")
 
 
 if __name__ == "__main__":

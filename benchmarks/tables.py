@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""All benchmarks of a card as tables, benchmarks/results/<card>/all-benchmarks.md, made from the CSV files beside it.
+"""All benchmarks of a card as tables, benchmarks/results/<card>/all-benchmarks.md, made from the CSV files in the same folder.
 
     benchmarks/tables.py benchmarks/results/h200            writes the page
-    benchmarks/tables.py benchmarks/results/h200 --check    exit code 1 where the page is not what the files give
+    benchmarks/tables.py benchmarks/results/h200 --check    exit code 1 if the page does not match the files
     benchmarks/tables.py benchmarks/results/h200 --from RESULTS [--report build/release/bin/benchmark_report]
-                                                            first makes the files of what `benchmarks/measure RESULTS bench` left
+                                                            first makes the files from the results of `benchmarks/measure RESULTS bench`
 """
 import argparse
 import csv
@@ -18,60 +18,68 @@ import sys
 GRADES = r"\b(exact|nearest_size|predicted|same_architecture|none)\b"
 HEAD = """# All benchmarks
 
-Made by `benchmarks/tables.py` from the CSV files here, which have more columns, and the
-configurations. {sitting}
-"Found" says how the look-up found each kernel of hone's own: ours, then those that it is compared
-with. `*` marks a ratio with a kernel that was not tuned for its problem on this card; such ratios
-are in no mean. Percentages are of the lower of two ceilings, which each process measured before:
-a copy's bandwidth and the rate of plain multiply-adds.
+What a reader learns here: for every problem of the benchmarks, the time of hone's tuned kernel, how
+close it comes to the card's limit, and how many times as fast it is as its rival. Above each table
+stand the rival, the geometric mean of the ratios and the lowest one.
+
+- Percentages are of the lower of two ceilings, which each process measured first: the bandwidth of
+  a copy and the rate of plain multiply-adds. {session}
+- A ratio above 1 means that hone's kernel is faster.
+- "Found" says how the look-up found each kernel of hone's own, first ours, then its rivals: `exact`
+  (tuned for this problem), `nearest_size`, `same_architecture`, `predicted` or `none`.
+- `*` marks a ratio with a kernel that was not tuned for its problem on this card. Means do not
+  include such ratios.
+
+Made by `benchmarks/tables.py` from the CSV files in this folder, which have more columns and the
+configurations.
 """
-# Title, files, columns (heading, column of the file), the ratio that is summed up, and what to know.
+# Title, files, columns (heading, column of the file), the ratio to summarise, and what a reader must know.
 TABLES = [
     (
         "gauss_seidel_27",
         ["gauss_seidel_27"],
         [("% of ceiling", "%ceiling"), ("G updates/s", "ns/updates"), ("plain kernel, ratio", "rival/ours")],
         "rival/ours",
-        "The rival is the best of ten block shapes of a plain kernel, for constant stencils.",
+        "The rival, for constant stencils, is a plain kernel with the best of ten block shapes.",
     ),
     (
         "dg_volume",
         ["dg_volume", "dg_volume_others"],
         [("% of ceiling", "%ceiling"), ("TFLOP/s", "GFLOP/s"), ("cuBLAS route, ratio", "rival/ours")],
         "rival/ours",
-        "The rival is one GEMM of the stacked operator with all fields, then a chain-rule kernel.",
+        "The rival is one cuBLAS GEMM of the stacked operator with all fields, followed by a chain-rule kernel.",
     ),
     (
         "dg_stage",
         ["dg_stage", "dg_stage_others"],
         [("% of ceiling", "%ceiling"), ("TFLOP/s", "GFLOP/s"), ("three kernels, ratio", "rival/ours"), ("cuBLAS route, ratio", "cublas/ours")],
         "rival/ours",
-        "The rivals are `dg_volume`, `dg_surface` and `dg_rk`, each tuned for itself.",
+        "One rival is three kernels, `dg_volume`, `dg_surface` and `dg_rk`, each tuned on its own.",
     ),
     (
         "acoustics_staggered",
         ["acoustics_staggered", "acoustics_staggered_f64"],
         [
             ("% of ceiling", "%ceiling"),
-            ("% of one pass a step", "one_pass_%copy"),
+            ("% of one pass per step", "one_pass_%copy"),
             ("two sweeps, ratio", "sweeps/ours"),
             ("plain kernels, ratio", "rival/ours"),
         ],
         "rival/ours",
-        "The rivals are the best of eight block shapes of plain kernels, and two tuned sweeps. Several `levels` are several time steps in one pass.",
+        "The rivals are plain kernels with the best of eight block shapes, and two tuned sweeps. `levels` is the number of time steps in one pass.",
     ),
     (
         "poisson7",
         ["poisson7"],
         [("% of ceiling", "%ceiling"), ("direction", "direction_%ceiling"), ("residual", "residual_%ceiling"), ("plain kernel, ratio", "rival/ours")],
         "rival/ours",
-        "The rival is the best of eight block shapes of a plain kernel, its dot product apart.",
+        "The rival is a plain kernel with the best of eight block shapes, and a separate dot product.",
     ),
     (
         "The Poisson solver",
         ["poisson_solver", "poisson_solver_512"],
         [
-            ("PPCG, ms an iteration", "ppcg_ms/iteration"),
+            ("PPCG, ms per iteration", "ppcg_ms/iteration"),
             ("% of ceiling", "ppcg_%ceiling"),
             ("... scalar coefficients", "ppcg_scalar_ms/iteration"),
             ("CG", "cg_ms/iteration"),
@@ -81,29 +89,29 @@ TABLES = [
             ("ratio", "cusparse/ppcg"),
         ],
         None,
-        "The rival is conjugate gradients on cuSPARSE's and cuBLAS's products.",
+        "PPCG is conjugate gradients with the polynomial preconditioner. The rival is conjugate gradients with cuSPARSE's and cuBLAS's products.",
     ),
     (
         "batched_gemm, batched_gemv",
         ["batched"],
         [("% of ceiling", "%ceiling"), ("TFLOP/s", "GFLOP/s"), ("cuBLAS, ratio", "rival/ours")],
         "rival/ours",
-        "The rival is cuBLAS's strided batched product. 14 shapes of high-order hydrodynamics, and 200 drawn at random, of which the ten poorest "
-        "beside cuBLAS stand here.",
+        "The rival is cuBLAS's strided batched product. The table has 14 shapes of high-order hydrodynamics, and of 200 random shapes the ten with the "
+        "lowest ratio.",
     ),
     (
         "csr_spmv",
         ["csr_spmv"],
         [("% of ceiling", "%ceiling"), ("GB/s", "GB/s"), ("cuSPARSE, ratio", "rival/ours")],
         "rival/ours",
-        "Mass matrices of high-order finite elements. The rival is cuSPARSE with cuBLAS's dot products.",
+        "Products with mass matrices of high-order finite elements. The rival is cuSPARSE with cuBLAS's dot products.",
     ),
     (
         "fe_mass",
         ["fe_mass"],
         [("% of ceiling", "%ceiling"), ("G unknowns/s", "GDOF/s"), ("`csr_spmv`, ratio", "rival/ours"), ("bytes of rows over ours", "bytes_of_rows")],
         "rival/ours",
-        "Mass products by elements. The rival is `csr_spmv` with the assembled matrix.",
+        "Mass products without the matrix. The rival is `csr_spmv` with the assembled matrix.",
     ),
     (
         "corner_force",
@@ -114,13 +122,13 @@ TABLES = [
             ("paper's kernels, ratio", "paper/ours"),
         ],
         "paper/ours",
-        "Every form's percentage. `paper` has the published kernels.",
+        "The table has the percentage of every form. `paper` is the published kernels.",
     ),
     (
         "hydro",
         ["hydro"],
         [
-            ("processors, ms a step", "cpu_ms/step"),
+            ("processors, ms per step", "cpu_ms/step"),
             ("GPU", "gpu_ms/step"),
             ("both", "both_ms/step"),
             ("share of the GPU, %", "both_share_%"),
@@ -128,17 +136,18 @@ TABLES = [
             ("GPU's power, W", "gpu_watts_device"),
         ],
         None,
-        "Whole time steps of Sedov's blast.",
+        "Whole time steps of Sedov's blast, on the processors, on the GPU, and on both.",
     ),
     (
         "Predictions",
         ["prediction_sample"],
         [("predicted over tuned", "predicted/tuned"), ("nearest over tuned", "nearest/tuned"), ("safe over tuned", "safe/tuned")],
         "predicted/tuned",
-        "Shipped records' problems as if neither they nor other sizes of them had been tuned. The ten poorest stand here.",
+        "The rate of a predicted configuration over the tuned one, for shipped problems as if neither they nor other sizes of them had been tuned. "
+        "The table has the ten lowest.",
     ),
-    ("Host buffers", ["buffers"], [("GB/s", "bytes_per_second")], None, "What an upload or a download of a padded or a plain grid moves."),
-    ("The framework's own cost", ["framework", "c_lookup"], [("ratio", "ratio")], None, "On the processor of that machine."),
+    ("Host buffers", ["buffers"], [("GB/s", "bytes_per_second")], None, "Bandwidth of uploads and downloads of a padded and a plain grid."),
+    ("The framework's own cost", ["framework", "c_lookup"], [("ratio", "ratio")], None, "Measured on the processor of that machine."),
 ]
 POOREST = {"batched": (re.compile("^random"), "rival/ours", 10), "prediction_sample": (re.compile(""), "predicted/tuned", 10)}
 SCALES = {"GFLOP/s": 1e-3, "bytes_per_second": 1e-9}
@@ -191,7 +200,7 @@ def found(row):
 
 
 def summary(rows, ratio):
-    """Geometric mean and least of the unmarked ratios, by what the rows' names begin with."""
+    """Geometric mean and lowest of the unmarked ratios, by what the rows' names begin with."""
     groups = {}
     for row in rows:
         figure = value(row, ratio)
@@ -200,7 +209,7 @@ def summary(rows, ratio):
     lines = []
     for name, ratios in groups.items():
         mean = math.exp(sum(math.log(r) for r in ratios) / len(ratios))
-        lines.append(f"{'' if name == 'all' else name + ': '}{len(ratios)} ratios, {mean:.3g} in the geometric mean, {min(ratios):.3g} at least")
+        lines.append(f"{'' if name == 'all' else name + ': '}{len(ratios)} ratios, {mean:.3g} in the geometric mean, {min(ratios):.3g} at the lowest")
     marked = sum(bool(figure and figure[1]) for figure in (value(row, ratio) for row in rows))
     if marked:
         lines.append(f"{marked} marked")
@@ -249,19 +258,19 @@ def page(folder):
     dates = sorted({row["date"][:10] for row in used})
     copies = sorted(float(row["ceiling_copy_GB/s"]) for row in used if row.get("ceiling_copy_GB/s"))
     devices = sorted({row["device"].split(" sm_")[0] for row in used if "sm_" in row["device"]})
-    sitting = f"{', '.join(devices)}, {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}, copies {copies[0]:.0f} to {copies[-1]:.0f} GB/s." if used else ""
-    return wrapped(HEAD.format(sitting=sitting)) + "".join(table(folder, *of) for of in TABLES)
+    session = f"{', '.join(devices)}, {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}, copies {copies[0]:.0f} to {copies[-1]:.0f} GB/s." if used else ""
+    return wrapped(HEAD.format(session=session)) + "".join(table(folder, *of) for of in TABLES)
 
 
 def take(folder, results, report):
-    """Makes the folder's files of the JSON that a run left."""
+    """Makes the files of the folder from the JSON of a run."""
     files = [results / f"{file}.json" for _, files, *_ in TABLES for file in files]
     files = [file for file in files if file.exists()]
     for file in files:
         text = file.read_text(encoding="utf-8").rstrip().rstrip(",")
         try:
             json.loads(text)
-        except json.JSONDecodeError:  # the run was ended in the midst of it: what it wrote counts
+        except json.JSONDecodeError:  # the run was ended while it wrote: use what is complete
             text = text[: text.rfind("}") + 1] + "]}"
         whole = results / f"{file.stem}.whole.json"
         whole.write_text(text, encoding="utf-8")
@@ -282,7 +291,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--check", action="store_true", help="compare with the page that is there")
     parser.add_argument("--from", dest="results", type=pathlib.Path, help="the folder of a run of benchmarks/measure")
-    parser.add_argument("--report", default="build/release/bin/benchmark_report", help="the program that makes tables of JSON")
+    parser.add_argument("--report", default="build/release/bin/benchmark_report", help="the program that makes tables from JSON")
     options = parser.parse_args()
     if options.results:
         take(options.folder, options.results, options.report)
@@ -293,7 +302,7 @@ def main():
         return 0
     if file.exists() and file.read_text(encoding="utf-8") == text:
         return 0
-    print(f"{file} is not what the files beside it give: run benchmarks/tables.py {options.folder}", file=sys.stderr)
+    print(f"{file} does not match the files beside it: run benchmarks/tables.py {options.folder}", file=sys.stderr)
     return 1
 
 

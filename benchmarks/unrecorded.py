@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The problems of the benchmarks that a card has no record of: what it runs there was tuned for another size, or is predicted.
+"""Lists the problems of the benchmarks for which a card has no record. Their kernels were tuned for another size, or are predicted.
 
-    benchmarks/unrecorded.py build/release/bin nvidia_h200 [--random]    one a line, as arguments of `hone tune`; exit code 1 where there are any
+    benchmarks/unrecorded.py build/release/bin nvidia_h200 [--random]    one per line, as arguments of `hone tune`; exit code 1 if there are any
 
-Programs that name their problems (`--problems`) are asked. Products of random shapes are for the prediction, which they test: they get no records,
-and are listed with --random alone.
+It asks the programs for their problems (`--problems`). Products of random shapes test the prediction, so they get no records; they are listed only
+with --random.
 """
 import argparse
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The wire between the two hosts of benchmarks/hosts: takes packets from one and gives them to the other, later.
+"""The wire between the two hosts of benchmarks/hosts: it delays the packets between them.
 
-    wire.py DELAY RATE     microseconds one way, MB/s of each direction; says "ready" once both ends are there
+    wire.py DELAY RATE     microseconds one way, MB/s in each direction; prints "ready" once both ends exist
 
-It has a TUN device in this network namespace and one in that which is called two, and runs until it is ended.
+It opens a TUN device in this network namespace and one in the namespace "two", and runs until it is killed.
 """
 import ctypes
 import fcntl
@@ -17,7 +17,7 @@ import time
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 CLONE_NEWNET = 0x40000000
-NEARLY = 100e-6  # select is that much late: from then on it is asked without waiting
+NEARLY = 100e-6  # select returns this much too late: for the last part it polls
 
 
 def end_of_wire(name, address, peer):
@@ -36,7 +36,7 @@ def main():
     two = end_of_wire("to_one", "10.9.0.2", "10.9.0.1")
     print("ready", flush=True)
     other, free = {one: two, two: one}, {one: 0.0, two: 0.0}
-    under_way = []  # (when it arrives, its number, where, the packet)
+    under_way = []  # (arrival, number, destination, packet)
     number = 0
     while True:
         while under_way and under_way[0][0] <= time.monotonic():

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""A step of acoustic waves on a staggered grid by hone and by Devito, in turns in one process on the processor: medians of five.
+"""A step of acoustic waves on a staggered grid by hone and by Devito, alternating in one process on the processor: medians of five.
 
     pip install . devito && python3 benchmarks/rivals/devito_acoustics.py --dimension 3 --cells 256 --order 4 8 16 --tune 30
 
-Both have single precision, arrays for the media and no absorbing layer. Devito's operator is that of its own staggered examples: velocities, then
-pressures, each from one of two time buffers to the other, by OpenMP; one array holds the reciprocal density, which it averages at the faces. Its
-blocks are the fastest of a sweep over 30 shapes of both loop nests and, with that, over 30 of the second, at the size that is measured: its own
-aggressive autotuner did not end within 40 seconds. hone's kernel is looked up, or with --tune SECONDS tuned first. Rates are in points and time
-steps; both run for as many steps, on all threads that OMP_NUM_THREADS allows, or that there are.
+Both use single precision, arrays for the media and no absorbing layer. Devito's operator is that of its own staggered examples: velocities, then
+pressures, each from one of two time buffers to the other, by OpenMP; one array contains the reciprocal density, which it averages at the faces. Its
+blocks are the fastest of a sweep over 30 shapes of both loop nests and then over 30 of the second, at the measured size, because its own aggressive
+autotuner did not end within 40 seconds. hone's kernel is looked up, or with --tune SECONDS tuned first. Rates are in points and time steps; both
+run the same number of steps, on all threads that OMP_NUM_THREADS allows, or that there are.
 
     python3 benchmarks/rivals/devito_acoustics.py --rival-only --order 4 --turn lock & ... --order 8 --turn lock & wait
 
-sets operators up side by side and measures one after the other: whoever holds the file's lock measures. With
---beside build/release/bin/hone the kernels of that command take turns with Devito, untuned or after --tune SECONDS, as a process
-of its own each time: its clock is that of `hone tune`, and what the multiply-adds of that process reached stands beside the ratio,
-because a host that runs two virtual processors on one core shows there.
+sets up several operators in parallel and measures one after the other: the process that holds the file's lock measures. With
+--beside build/release/bin/hone the kernels of that command alternate with Devito, untuned or after --tune SECONDS, each time as a
+process of its own. Its clock is that of `hone tune`. The rate of that process's multiply-adds is printed next to the ratio, because
+it shows whether the host runs two virtual processors on one core.
 """
 
 import argparse
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=48, help="that are timed at a time")
     parser.add_argument("--tune", type=float, default=0, metavar="SECONDS", help="for each of hone's kernels")
     parser.add_argument("--only", default="", metavar="LIST", help="with --beside and --tune: what of each kernel's space is searched")
-    parser.add_argument("--pitch", type=int, nargs="+", default=[0], help="with --beside: words from one row to the next of hone's arrays; 0: as is usual")
+    parser.add_argument("--pitch", type=int, nargs="+", default=[0], help="with --beside: values from one row to the next of hone's arrays; 0: the usual pitch")
     parser.add_argument("--database", default=None, metavar="DIR", help="of tuned results")
     parser.add_argument("--rival-only", action="store_true", help="Devito alone, without hone's Python module")
     parser.add_argument("--beside", default=None, metavar="HONE", help="with --rival-only: a command that takes turns with Devito")

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -81,7 +82,7 @@ TEST(Commands, HelpTeachesWithExamples) {
 // The manual is kept up to date by this test.
 TEST(Commands, ManualNamesEveryCommandAndOption) {
     std::ostringstream text;
-    text << std::ifstream(test::source_path("docs/command-line.md")).rdbuf();
+    for (const auto& page : std::filesystem::directory_iterator(test::source_path("docs/command-line"))) text << std::ifstream(page.path()).rdbuf();
     for (const auto& command : commands()) {
         if (command.hidden) continue;
         EXPECT_THAT(text.str(), HasSubstr("## hone " + command.name));

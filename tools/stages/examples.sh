@@ -76,7 +76,7 @@ run_examples() {
     if command -v python3 >/dev/null; then
         python3 benchmarks/scaling.py --check docs/scaling.md || result=1
         for card in h100 h200; do python3 benchmarks/tables.py --check benchmarks/results/$card || result=1; done
-        python3 benchmarks/bars.py --check || result=1
+        python3 benchmarks/targets.py --check || result=1
     fi
     run_meshes_on_ranks 2 4 || result=1
     [ ! -e "$scratch/failed" ] || result=1

@@ -1,4 +1,4 @@
-// The simulator against what is known exactly, and the default strategy against the bars that it
+// The simulator against what is known exactly, and the default strategy against the targets that it
 // has to clear.
 #include "tuner/replay/simulation.hpp"
 
@@ -365,7 +365,7 @@ TEST(Simulation, RunsEndWhenTheirModelSeesNothingLeftToGain) {
     EXPECT_FALSE(replay(space, random_search(), 3, evaluations, 1, 0.01).ended) << "without a model there is no outlook";
 }
 
-// --- the bars
+// --- the targets
 
 // A tuner that needs no choice has to be good on spaces that nobody chose for it: 0.94 and 0.98 of
 // the optimum after 100 and 200 evaluations, ahead of random search on each space.
