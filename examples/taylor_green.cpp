@@ -1,6 +1,6 @@
 // Incompressible flow in a periodic box: the Taylor-Green vortex, in two dimensions an exact
 // solution, in three the classic way into turbulence. A small fractional-step solver on a staggered
-// mesh around examples/poisson's pressure solver.
+// mesh around solvers/poisson's pressure solver.
 //
 //     taylor_green [--dimension 2|3] [--cells 32] [--viscosity 0.01] [--time 4] [--output FOLDER] ...
 //
