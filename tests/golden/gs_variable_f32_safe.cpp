@@ -31,6 +31,16 @@ class Words {
     Word* const words_;
 };
 
+// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between
+// configurations.
+inline real multiply_add(real a, real b, real c) {
+    #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fmaf(a, b, c);
+    #else
+    return a * b + c;
+    #endif
+}
+
 // Coefficient k of point x of a row.
 struct Stencil {
     const real* row;
@@ -54,8 +64,9 @@ inline void fetch(const Stencil& s, int fourth, int begin, wide ahead) {
 
 // Both colours of a row, x counted from 1. All other rows keep their values meanwhile, so they are read once, and every
 // loop runs over contiguous words: what belongs to the other colour is computed too and not stored, which costs less
-// than loads with a stride. `rest` and `odd` are buffers of nx + 2 words.
-inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pitch, wide plane,
+// than loads with a stride. `rest` and `odd` are buffers of nx + 2 words. `s` is a copy: no store reaches it, so that
+// what does not depend on x stays in registers.
+inline void relax_row(real* u, const real* f, const Stencil s, int nx, wide pitch, wide plane,
                       wide ahead,
                       real* __restrict rest, real* __restrict odd) {
     // First colour, odd x: all neighbours are old.
@@ -69,9 +80,12 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = f[x];
-            sum = sum - s(0, x) * u[x - plane - pitch - 1] - s(1, x) * u[x - plane - pitch]
-                - s(2, x) * u[x - plane - pitch + 1];
-            sum = sum - s(3, x) * u[x - plane - 1] - s(4, x) * u[x - plane] - s(5, x) * u[x - plane + 1];
+            sum = multiply_add(s(0, x), -u[x - plane - pitch - 1], sum);
+            sum = multiply_add(s(1, x), -u[x - plane - pitch], sum);
+            sum = multiply_add(s(2, x), -u[x - plane - pitch + 1], sum);
+            sum = multiply_add(s(3, x), -u[x - plane - 1], sum);
+            sum = multiply_add(s(4, x), -u[x - plane], sum);
+            sum = multiply_add(s(5, x), -u[x - plane + 1], sum);
             rest[x] = sum;
         }
     }
@@ -81,9 +95,12 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = rest[x];
-            sum = sum - s(6, x) * u[x - plane + pitch - 1] - s(7, x) * u[x - plane + pitch]
-                - s(8, x) * u[x - plane + pitch + 1];
-            sum = sum - s(9, x) * u[x - pitch - 1] - s(10, x) * u[x - pitch] - s(11, x) * u[x - pitch + 1];
+            sum = multiply_add(s(6, x), -u[x - plane + pitch - 1], sum);
+            sum = multiply_add(s(7, x), -u[x - plane + pitch], sum);
+            sum = multiply_add(s(8, x), -u[x - plane + pitch + 1], sum);
+            sum = multiply_add(s(9, x), -u[x - pitch - 1], sum);
+            sum = multiply_add(s(10, x), -u[x - pitch], sum);
+            sum = multiply_add(s(11, x), -u[x - pitch + 1], sum);
             rest[x] = sum;
         }
     }
@@ -93,9 +110,12 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = rest[x];
-            sum = sum - s(15, x) * u[x + pitch - 1] - s(16, x) * u[x + pitch] - s(17, x) * u[x + pitch + 1];
-            sum = sum - s(18, x) * u[x + plane - pitch - 1] - s(19, x) * u[x + plane - pitch]
-                - s(20, x) * u[x + plane - pitch + 1];
+            sum = multiply_add(s(15, x), -u[x + pitch - 1], sum);
+            sum = multiply_add(s(16, x), -u[x + pitch], sum);
+            sum = multiply_add(s(17, x), -u[x + pitch + 1], sum);
+            sum = multiply_add(s(18, x), -u[x + plane - pitch - 1], sum);
+            sum = multiply_add(s(19, x), -u[x + plane - pitch], sum);
+            sum = multiply_add(s(20, x), -u[x + plane - pitch + 1], sum);
             rest[x] = sum;
         }
     }
@@ -105,17 +125,20 @@ inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pit
         #pragma omp simd simdlen(vector_words)
         for (int x = begin; x < end; ++x) {
             real sum = rest[x];
-            sum = sum - s(21, x) * u[x + plane - 1] - s(22, x) * u[x + plane] - s(23, x) * u[x + plane + 1];
-            sum = sum - s(24, x) * u[x + plane + pitch - 1] - s(25, x) * u[x + plane + pitch]
-                - s(26, x) * u[x + plane + pitch + 1];
+            sum = multiply_add(s(21, x), -u[x + plane - 1], sum);
+            sum = multiply_add(s(22, x), -u[x + plane], sum);
+            sum = multiply_add(s(23, x), -u[x + plane + 1], sum);
+            sum = multiply_add(s(24, x), -u[x + plane + pitch - 1], sum);
+            sum = multiply_add(s(25, x), -u[x + plane + pitch], sum);
+            sum = multiply_add(s(26, x), -u[x + plane + pitch + 1], sum);
             rest[x] = sum;
-            odd[x] = (sum - s(12, x) * u[x - 1] - s(14, x) * u[x + 1]) * s(13, x);
+            odd[x] = multiply_add(s(14, x), -u[x + 1], multiply_add(s(12, x), -u[x - 1], sum)) * s(13, x);
         }
     }
     // Second colour, even x: both neighbours in the row are new.
     #pragma omp simd simdlen(vector_words)
     for (int x = 1; x <= nx; ++x) {
-        const real even = (rest[x] - s(12, x) * odd[x - 1] - s(14, x) * odd[x + 1]) * s(13, x);
+        const real even = multiply_add(s(14, x), -odd[x + 1], multiply_add(s(12, x), -odd[x - 1], rest[x])) * s(13, x);
         u[x] = x % 2 == 1 ? odd[x] : even;
     }
 }

@@ -1,4 +1,5 @@
 #include "generator/families/device/cpu_arguments.hpp"
+#include "generator/families/device/cpu_multiply_add.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
@@ -41,14 +42,16 @@ std::string offset(int steps, const std::string& stride) {
     return (steps < 0 ? " - " : " + ") + stride;
 }
 
-// One line per row of neighbours, of all the nine or some of them, but the point's own.
+// Three lines per row of neighbours, of all the nine or some of them, but the point's own.
 Block other_rows(int first = 0, int last = 9) {
     Block block;
     for (int row = first; row < last; ++row) {
         if (row == 4) continue;
         const std::string at = "x" + offset(row / 3 - 1, "plane") + offset(row % 3 - 1, "pitch");
         const int k = 3 * row;
-        block.line("sum = sum - s({}, x) * u[{} - 1] - s({}, x) * u[{}] - s({}, x) * u[{} + 1];", k, at, k + 1, at, k + 2, at);
+        block.line("sum = multiply_add(s({}, x), -u[{} - 1], sum);", k, at);
+        block.line("sum = multiply_add(s({}, x), -u[{}], sum);", k + 1, at);
+        block.line("sum = multiply_add(s({}, x), -u[{} + 1], sum);", k + 2, at);
     }
     return block;
 }
@@ -63,6 +66,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     source.text = render("gauss_seidel_27/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
                           {"constants", constants(grid, config)},
+                          {"multiply_add", multiply_add_function(grid.precision)},
                           {"parameters", parameters(added, two_colours)},
                           {"other_rows", other_rows()},
                           {"rows_0_and_1", other_rows(0, 2)},
