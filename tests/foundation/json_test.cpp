@@ -186,6 +186,13 @@ TEST(JsonPlace, SaysWhatIsThereAndWhatBelongsThere) {
                     place.only({"wholes", "real", "word", "list", "no", "none"});
                 }),
                 HasSubstr("has an unknown member \"whole\"; did you mean wholes? it may have wholes, real, word, list, no, none"));
+    // Of a name that is rubbish the first 120 bytes are told.
+    for (const std::size_t length : {120, 121}) {
+        const std::string name(length, 'x');
+        const JsonNode odd = parse_json("{" + json_string(name) + ": 1}", "here");
+        EXPECT_THAT(refusal([&] { JsonPlace(odd, "here").only({"a"}); }),
+                    HasSubstr(json_string(length == 120 ? name : name.substr(1) + "...") + ";"));
+    }
     EXPECT_TRUE(place["none"].is_null());
     EXPECT_FALSE(place["no"].is_null());
 }
