@@ -8,17 +8,17 @@ namespace {
 
 constexpr double confidence = 0.95;
 
-/// Largest k with 2 P(Binomial(n, 1/2) <= k) <= 1 - confidence, or -1.
+/// Largest k with 2 P(Binomial(n, 1/2) <= k) <= 1 - confidence, or -1. Adds up the ranks between k
+/// and its mirror image, from the middle outwards: 0.5^n would underflow.
 int tail_rank(int n) {
-    // Beyond this 0.5^n underflows, and the normal approximation is exact to the rank.
-    if (n > 1000) return static_cast<int>(std::floor(n / 2.0 - 0.5 * 1.959964 * std::sqrt(n))) - 1;
-    double probability = std::pow(0.5, n);
-    double tail = probability;
-    int k = -1;
-    while (2 * tail <= 1 - confidence) {
-        ++k;
-        probability *= static_cast<double>(n - k) / (k + 1);
-        tail += probability;
+    double middle = 1;  // P(2 m of them = m), m = n / 2
+    for (int i = 1; i <= n / 2; ++i) middle *= 1 - 0.5 / i;
+    int k = (n - 1) / 2;
+    double probability = middle * n / (n % 2 == 0 ? n + 2 : n + 1);  // of k
+    double between = n % 2 == 0 ? middle : 0;
+    for (; k >= 0 && between < confidence; --k) {
+        between += 2 * probability;
+        probability *= static_cast<double>(k) / (n - k + 1);
     }
     return k;
 }

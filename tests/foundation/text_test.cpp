@@ -33,6 +33,7 @@ TEST(Text, ChoosesTheUnitOfADuration) {
     EXPECT_EQ(duration(4.5e-6), "4.50 us");
     EXPECT_EQ(duration(999.9e-6), "1.00 ms");  // not "1000 us"
     EXPECT_EQ(duration(12e-9), "12.0 ns");
+    EXPECT_EQ(duration(0.12e-9), "0.120 ns");
     EXPECT_EQ(duration(35), "35.0 s");
     EXPECT_EQ(duration(59.97), "1m 00s");
     EXPECT_EQ(duration(245), "4m 05s");
@@ -49,7 +50,15 @@ TEST(Text, ChoosesTheUnitOfBytes) {
     EXPECT_EQ(bytes(0), "0 B");
     EXPECT_EQ(bytes(768), "768 B");
     EXPECT_EQ(bytes(1536), "1.50 KiB");
+    EXPECT_EQ(bytes(1023), "1023 B");
+    EXPECT_EQ(bytes(1 << 20), "1.00 MiB");
     EXPECT_EQ(bytes(1.5 * (1 << 30)), "1.50 GiB");
+    EXPECT_EQ(bytes(0x1p41), "2.00 TiB");
+}
+
+TEST(Text, GivesPercent) {
+    EXPECT_EQ(percent(0.1234), "12.3 %");
+    EXPECT_EQ(percent(1), "100 %");
 }
 
 TEST(Text, GroupsDigits) {
@@ -67,6 +76,16 @@ TEST(Text, DrawsABarThatNeverLeavesItsWidth) {
     EXPECT_EQ(bar(2, 4), "####");
     EXPECT_EQ(bar(-1, 4), "....");
     EXPECT_EQ(bar(std::nan(""), 4), "....");
+}
+
+TEST(Text, WrapsLinesAtTheirWidth) {
+    EXPECT_EQ(wrapped("", 10, 2), "");
+    EXPECT_EQ(wrapped("one two", 7, 0), "one two") << "the last column is used";
+    EXPECT_EQ(wrapped("one two", 6, 0), "one\ntwo");
+    EXPECT_EQ(wrapped("one two three", 11, 4), "one two\n    three") << "the first line begins behind the indent, too";
+    EXPECT_EQ(wrapped("one two three", 10, 4), "one\n    two\n    three");
+    EXPECT_EQ(wrapped("longer than wide", 4, 2), "longer\n  than\n  wide") << "a word is never cut";
+    EXPECT_EQ(wrapped("±± ±±", 5, 0), "±± ±±");
 }
 
 TEST(Text, CountsAndCutsCharactersNotBytes) {

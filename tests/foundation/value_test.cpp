@@ -24,6 +24,9 @@ TEST(Value, PrintsBackWhatWasRead) {
 TEST(Value, PrecisionsAndTargetsHaveTheirCommandLineNames) {
     EXPECT_EQ(to_string(Precision::f32), "f32");
     EXPECT_EQ(to_string(Precision::f64), "f64");
+    EXPECT_EQ(to_string(ValueType::i32), "int32");
+    EXPECT_EQ(to_string(ValueType::f32), "float32");
+    EXPECT_EQ(to_string(ValueType::f64), "float64");
     EXPECT_EQ(bytes_per_word(Precision::f32), 4);
     EXPECT_EQ(bytes_per_word(Precision::f64), 8);
     for (const Target target : {Target::cuda, Target::cpu}) EXPECT_EQ(parse_target(to_string(target)), target);
@@ -41,6 +44,17 @@ TEST(Value, TheNearestWordIsFoundAndAFarOneIsNot) {
     EXPECT_EQ(did_you_mean("poisson", families), "");
 }
 
+// Two changed letters, or a third of the word.
+TEST(Value, TheNearestWordIsAsNearAsItMustBe) {
+    EXPECT_EQ(nearest_word("abcdef", {"abcdxy"}), "abcdxy");
+    EXPECT_EQ(nearest_word("bcdefx", {"abcdefy"}), "abcdefy") << "one letter more and one changed";
+    EXPECT_EQ(nearest_word("abcdef", {"abcxyz"}), "");
+    EXPECT_EQ(nearest_word("abc", {"axy"}), "axy");
+    EXPECT_EQ(nearest_word("abcdefghijkl", {"abcdefghwxyz"}), "abcdefghwxyz");
+    EXPECT_EQ(nearest_word("abcdefghijkl", {"abcdefgvwxyz"}), "");
+    EXPECT_EQ(nearest_word("abcdef", {"abcdxy", "abcdey", "abcdez"}), "abcdey") << "the first of the nearest";
+}
+
 TEST(Value, TheNearestWordMayBeLongerWhereNoOtherHasIt) {
     const std::vector<std::string> devices{"AMD EPYC", "NVIDIA H100 80GB HBM3", "NVIDIA H200"};
     EXPECT_EQ(nearest_word("H200", devices), "NVIDIA H200");
@@ -51,8 +65,8 @@ TEST(Value, TheNearestWordMayBeLongerWhereNoOtherHasIt) {
 
 TEST(Value, PrecisionsAreKnownByTheirOtherNames) {
     const std::vector<std::string> precisions{"f32", "f64"};
-    for (const char* word : {"double", "Double", "fp64", "float64"}) EXPECT_EQ(nearest_word(word, precisions), "f64") << word;
-    for (const char* word : {"float", "single", "FP32", "float32"}) EXPECT_EQ(nearest_word(word, precisions), "f32") << word;
+    for (const char* word : {"double", "Double", "fp64", "float64", "real8", "r8"}) EXPECT_EQ(nearest_word(word, precisions), "f64") << word;
+    for (const char* word : {"float", "single", "FP32", "float32", "real", "r4"}) EXPECT_EQ(nearest_word(word, precisions), "f32") << word;
     EXPECT_EQ(nearest_word("half", precisions), "");
     EXPECT_EQ(nearest_word("double", {"single", "doubled"}), "doubled") << "where no f64 is meant";
 }

@@ -34,18 +34,6 @@ std::string rejected_by(const char* text) {
     return rejection ? rejection->constraint : "";
 }
 
-// An sm_90 has 2048 threads, 65536 registers and 228 KiB of shared memory, 227 KiB of it for one
-// block.
-TEST(Residency, BlocksShareAMultiprocessor) {
-    const Limits limits = cuda_limits(90);
-    EXPECT_EQ(resident_blocks({.threads = 128}, limits), 16) << "2048 threads";
-    EXPECT_EQ(resident_blocks({.threads = 32}, limits), 32) << "no more, however small";
-    EXPECT_EQ(resident_blocks({.threads = 128, .shared_bytes = 100 * 1024}, limits), 2);
-    EXPECT_EQ(resident_blocks({.threads = 256, .shared_bytes = 16, .registers = 200}, limits), 1);
-    EXPECT_EQ(resident_blocks({.threads = 512, .registers = 255}, limits), 0) << "one is too many";
-    EXPECT_EQ(resident_blocks({}, limits), 0) << "no threads";
-}
-
 TEST(Form, WhatADeviceHoldsIsOneSetOfRules) {
     EXPECT_EQ(rejected_by("form=alone,threads=1024"), "");
     EXPECT_EQ(rejected_by("form=alone,threads=2048"), "threads") << "of a block";

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "foundation/error.hpp"
@@ -50,35 +51,44 @@ TEST(SearchSpace, MembersAreExactlyWhatTheConstraintsAllow) {
     }
 }
 
-// Rules that look at some of the values, in any order, or at all of them at once: whatever a walk
-// skips, each assignment has the verdict it would have if it were asked about alone.
+// A form with rules that look at some of the values, in any order, or at all of them at once. Zeros
+// keep them all.
+FormSpace drawn_form(test::FreshRandom& random, std::string name) {
+    FormSpace form{.name = std::move(name)};
+    for (const char* tunable : {"a", "b", "c", "d", "e"}) {
+        std::vector<std::int64_t> values;
+        for (std::int64_t value = 0; value < 1 + static_cast<std::int64_t>(random() % 4); ++value) values.push_back(value);
+        form.tunables.push_back({tunable, "", numbers(values)});
+        form.safe.push_back({tunable, std::int64_t{0}});
+    }
+    for (int rule = 0; rule < 3; ++rule) {
+        const std::string first = form.tunables[random() % 5].name, second = form.tunables[random() % 5].name;
+        const std::int64_t most = random() % 5;
+        form.constraints.push_back({fmt::format("rule {}", rule),
+                                    [=](const Config& config) -> std::optional<std::string> {
+                                        if (config.integer(first) + config.integer(second) <= most) return std::nullopt;
+                                        return fmt::format("{} + {} > {}", first, second, most);
+                                    },
+                                    rule == 0 ? std::vector<std::string>{} : std::vector<std::string>{second, first}});
+    }
+    form.constraints.push_back({"whole", [](const Config& config) -> std::optional<std::string> {
+                                    if (!config.key().ends_with("a=0,b=0,c=1,d=0,e=0")) return std::nullopt;
+                                    return "this one";
+                                }});
+    return form;
+}
+
+// Whatever a walk skips, each assignment has the verdict it would have if it were asked about
+// alone, in the first form and in later ones.
 TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
     test::FreshRandom random;
     for (int round = 0; round < 20; ++round) {
-        std::vector<Tunable> tunables;
-        std::vector<Assignment> safe;
-        for (const char* name : {"a", "b", "c", "d", "e"}) {
-            std::vector<std::int64_t> values;
-            for (std::int64_t value = 0; value < 1 + static_cast<std::int64_t>(random() % 4); ++value) values.push_back(value);
-            tunables.push_back({name, "", numbers(values)});
-            safe.push_back({name, std::int64_t{0}});
-        }
-        std::vector<Constraint> constraints;
-        for (int rule = 0; rule < 3; ++rule) {
-            const std::string first = tunables[random() % 5].name, second = tunables[random() % 5].name;
-            const std::int64_t most = random() % 5;
-            constraints.push_back({fmt::format("rule {}", rule),
-                                   [=](const Config& config) -> std::optional<std::string> {
-                                       if (config.integer(first) + config.integer(second) <= most) return std::nullopt;
-                                       return fmt::format("{} + {} > {}", first, second, most);
-                                   },
-                                   rule == 0 ? std::vector<std::string>{} : std::vector<std::string>{second, first}});
-        }
-        constraints.push_back({"whole", [](const Config& config) -> std::optional<std::string> {
-                                   if (config.key() != "a=0,b=0,c=1,d=0,e=0") return std::nullopt;
-                                   return "this one";
-                               }});
-        const SearchSpace space(tunables, constraints, safe);
+        std::vector<FormSpace> forms;
+        if (const auto count = random() % 4; count == 0)
+            forms.push_back(drawn_form(random, ""));
+        else
+            for (std::uint64_t form = 0; form < count; ++form) forms.push_back(drawn_form(random, fmt::format("form_{}", form)));
+        const SearchSpace space(forms, forms.front().name);
         const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(space.product()));
         std::int64_t next = first;
         space.walk(first, space.product(), [&](const SearchSpace::Run& run) {
@@ -92,12 +102,17 @@ TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
                 const auto rejection = space.check(space.at(index));
                 ASSERT_EQ(rejection.has_value(), run.rejection.has_value()) << space.at(index).key();
                 if (!rejection) continue;
+                const auto& constraints = space.form_of(space.at(index))->constraints;
                 const auto broken = [&](const Constraint& rule) { return rule.name == run.rejection->constraint; };
                 const auto rule = std::find_if(constraints.begin(), constraints.end(), broken);
                 EXPECT_EQ(rule->violation(space.at(index)), run.rejection->reason) << space.at(index).key();
             }
         });
         EXPECT_EQ(next, space.product());
+        std::vector<std::int64_t> members;
+        for (std::int64_t index = 0; index < space.product(); ++index)
+            if (!space.check(space.at(index))) members.push_back(index);
+        EXPECT_EQ(space.members(), Members(members));
     }
 }
 
@@ -118,6 +133,16 @@ TEST(SearchSpace, AWalkAsksOnceForAllThatARuleDoesNotTellApart) {
     asked = 0;
     EXPECT_EQ(space.members().size(), 1000U);
     EXPECT_EQ(asked, 1003);
+}
+
+// Pieces of 65536 assignments, before each of which `stop` is asked.
+TEST(SearchSpace, MembersStopWhenTheyAreTold) {
+    EXPECT_EQ(sample_space().members([] { return true; }).size(), 0U);
+    std::vector<std::int64_t> many(400);
+    std::iota(many.begin(), many.end(), 0);
+    const SearchSpace space({{"first", "", numbers(many)}, {"second", "", numbers(many)}}, {}, {{"first", 0}, {"second", 0}});
+    std::atomic<int> asked = 0;
+    EXPECT_EQ(space.members([&] { return ++asked > 1; }).size(), 65536U) << "of 160000";
 }
 
 TEST(SearchSpace, ARejectionHasTheRuleAndTheReason) {
@@ -281,6 +306,22 @@ TEST(SearchSpaceOfForms, AWalkVisitsOneFormAfterTheOther) {
     }
 }
 
+// Rules of a later form are asked for its own pieces: here twice two, after five assignments of the
+// first form.
+TEST(SearchSpaceOfForms, AWalkSkipsNoMemberOfALaterForm) {
+    const FormSpace first{.name = "first", .tunables = {{"a", "", numbers({0, 1, 2, 3, 4})}}, .safe = {{"a", 0}}};
+    const Constraint even{"even",
+                          [](const Config& config) -> std::optional<std::string> {
+                              return config.integer("b") % 2 == 0 ? std::nullopt : std::optional<std::string>("odd");
+                          },
+                          {"b"}};
+    const FormSpace second{.name = "second",
+                           .tunables = {{"b", "", numbers({0, 1, 2})}, {"c", "", numbers({0, 1})}},
+                           .constraints = {even},
+                           .safe = {{"b", 0}, {"c", 0}}};
+    EXPECT_EQ(SearchSpace({first, second}, "first").members(), Members({0, 1, 2, 3, 4, 5, 6, 9, 10}));
+}
+
 TEST(SearchSpaceOfForms, RefusesWhatAFormDoesNotHave) {
     const SearchSpace space = space_of_forms();
     EXPECT_TRUE(space.check(Config({{"block_x", 32}, {"unroll", 1}}))) << "no form";
@@ -308,6 +349,17 @@ TEST(SearchSpaceOfForms, TranslatesWhatHadNoForm) {
     EXPECT_EQ(completed({{"staging", "odd"}, {"block_x", 16}}), "staging=odd,block_x=16") << "it was of no form";
     EXPECT_EQ(completed({{"form", "staged"}, {"block_x", 128}, {"stages", 3}}), "form=staged,block_x=128,stages=3");
     EXPECT_EQ(space.parse("staging=shared,block_x=128,unroll=1,depth=3").key(), "form=staged,block_x=128,stages=3") << "old commands work";
+}
+
+// What names one of today's forms stays of that form, though it has a value by which configurations
+// without a form are known to have been of another.
+TEST(SearchSpaceOfForms, AFormThatIsNamedStays) {
+    const SearchSpace space = space_of_forms();
+    const Config of_two({{"form", "staged"}, {"staging", "caches"}, {"block_x", 32}, {"unroll", 1}, {"depth", 3}});
+    EXPECT_EQ(space.completed(of_two), of_two);
+    EXPECT_TRUE(space.check(space.completed(of_two)));
+    const Config of_one({{"form", "staged"}, {"staging", "shared"}, {"block_x", 128}, {"unroll", 1}, {"depth", 3}});
+    EXPECT_EQ(space.completed(of_one).key(), "form=staged,block_x=128,stages=3");
 }
 
 // A tunable that got another name when there were forms already: records, commands and restrictions

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 namespace hone::statistics_test {
@@ -65,6 +66,21 @@ TEST(Statistics, IntervalRanksGrowSmoothlyToAnyNumber) {
     }
 }
 
+// P(Binomial(n, 1/2) <= k), added up from logarithms of factorials: no 0.5^n that underflows.
+double binomial_tail(int n, int k) {
+    double sum = 0;
+    for (int i = 0; i <= k; ++i) sum += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) - n * std::log(2.0));
+    return sum;
+}
+
+TEST(Statistics, IntervalRanksOfManySamplesAreThoseOfTheBinomialDistribution) {
+    for (const int n : {6, 57, 999, 1000, 1001, 1002, 1708, 2000, 2062, 4001}) {
+        const int low = median_interval(n).first;
+        EXPECT_LE(2 * binomial_tail(n, low), 0.05) << n;
+        EXPECT_GT(2 * binomial_tail(n, low + 1), 0.05) << n;
+    }
+}
+
 TEST(Statistics, IntervalsCoverTheMedianAsOftenAsTheySay) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);
@@ -90,12 +106,24 @@ TEST(WarmUp, IsTheSlowStart) {
 TEST(WarmUp, IsAtMostAQuarter) {
     const std::vector<double> falling{8, 7, 6, 5, 4, 3, 2, 1};
     EXPECT_EQ(warm_up_length(falling), 2);
+    for (std::size_t n = 4; n < 50; ++n) {
+        std::vector<double> always_falling(n);
+        std::iota(always_falling.rbegin(), always_falling.rend(), 1.0);
+        EXPECT_EQ(warm_up_length(always_falling), static_cast<int>(n / 4)) << n;
+    }
     EXPECT_EQ(warm_up_length(std::vector<double>{9, 1, 1}), 0);
     EXPECT_EQ(warm_up_length({}), 0);
 }
 
 TEST(WarmUp, IsNothingWhenTheStartIsNoSlowerThanTheEnd) {
     EXPECT_EQ(warm_up_length(std::vector<double>{1.2, 1, 1, 1, 1, 1, 1, 1.2}), 0);
+}
+
+// A step of the first half may have been disturbed, and its second quarter may still be warm-up.
+TEST(WarmUp, IsComparedWithTheSecondHalf) {
+    EXPECT_EQ(warm_up_length(std::vector<double>{5, 4, 9, 9, 1, 1, 1, 1}), 2);
+    EXPECT_EQ(warm_up_length(std::vector<double>{5, 4, 1, 1, 9, 1, 1, 1}), 0);
+    EXPECT_EQ(warm_up_length(std::vector<double>{5, 4, 1, 1, 1, 1, 1, 4}), 1);
 }
 
 TEST(Sampling, SettlesWhenTheIntervalIsNarrow) {
@@ -123,6 +151,17 @@ TEST(Sampling, DropsWhatIsClearlyWorse) {
     EXPECT_EQ(judge(std::vector<double>{3.1}, 1, 0.1, rule), Verdict::worse) << "but hardly as much as that";
     EXPECT_EQ(judge(std::vector<double>{1.2, 1.3, 1.2, 1.4, 1.3, 1.2}, 1, 0.1, rule), Verdict::worse);
     EXPECT_EQ(judge(std::vector<double>{1.2, 1.3, 1.2, 1.4, 1.3, 1.2}, 1.2, 0.1, rule), Verdict::more);
+}
+
+// The median is far above the incumbent's, but its interval is not: noise alone may have lifted it.
+TEST(Sampling, KeepsWhatMayBeAsGood) {
+    const SamplingRule rule;
+    EXPECT_EQ(judge(std::vector<double>{1, 1.3, 1.3, 1.3, 1.3, 1.3}, 1, 0.1, rule), Verdict::more);
+    std::vector<double> seconds(20, 1.3);
+    std::fill_n(seconds.begin(), 6, 1.05);  // of 20, the interval goes from the 6th to the 15th
+    EXPECT_EQ(judge(seconds, 1, 0.1, rule), Verdict::more);
+    seconds[5] = 1.3;
+    EXPECT_EQ(judge(seconds, 1, 0.1, rule), Verdict::worse);
 }
 
 TEST(Sampling, NeverDropsWithoutAnIncumbent) {

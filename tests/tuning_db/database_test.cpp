@@ -100,6 +100,14 @@ TEST(Database, WhatWasFoundForAnotherArithmeticAnswersWhereItIsAMemberAndFaster)
     EXPECT_EQ(ask(database, "strict", 1000).config.key(), "unroll=2") << "4 is no member";
     database.add(record("free", 5, 4e-4));
     EXPECT_EQ(ask(database, "strict", 1000).config.key(), "unroll=5");
+    // A step of a quarter of the elements takes less time, and does less.
+    Database sizes(families);
+    Record small = record("strict", 2, 1e-3), large = record("free", 3, 2e-3);
+    small.counts.updates = 1e6, large.counts.updates = 4e6;
+    large.problem = families.parse_problem("volume order=5 arithmetic=free elements=4000");
+    sizes.add(small);
+    sizes.add(large);
+    EXPECT_EQ(ask(sizes, "free", 2000).config.key(), "unroll=3") << "half a nanosecond an update, and not one";
     Record disturbed = record("strict", 5, 1e-4);
     disturbed.disturbed = "busy";
     Database other(families);
@@ -121,6 +129,20 @@ TEST(Database, SaysWhereARecordWasMeasuredWithOtherThreads) {
     EXPECT_EQ(match(2).config.key(), "unroll=3") << "of the nearest number of threads";
     EXPECT_EQ(match(2).note, "measured with 1 thread, here are 2");
     EXPECT_EQ(ask(Database(two_families()), "volume order=3 elements=1000").note, "");
+}
+
+TEST(Database, TheSameProcessorWithOtherThreadsAnswersBeforeAnotherModel) {
+    const auto processor = [](const char* name, int threads) { return DeviceFingerprint{Target::cpu, name, "x86-64-avx2", threads, "", "GCC 12"}; };
+    const auto with = [&](const char* own, const char* other) {
+        Database database(two_families());
+        database.add(make_record("volume order=5 elements=1000", own, 2e-3, processor("AMD EPYC", 4)));
+        database.add(make_record("volume order=5 elements=1000", other, 1e-3, processor("AMD Ryzen", 16)));
+        return database.best(problem("volume order=5 elements=1000"), processor("AMD EPYC", 16), cpu_limits());
+    };
+    for (const auto& [own, other] : {std::pair{"unroll=2", "unroll=3"}, {"unroll=3", "unroll=2"}}) {
+        EXPECT_EQ(with(own, other).grade, Grade::same_architecture);
+        EXPECT_EQ(with(own, other).config.key(), own);
+    }
 }
 
 TEST(Database, AnotherArchitectureOrTargetDoesNotAnswer) {

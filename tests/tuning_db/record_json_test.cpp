@@ -7,14 +7,13 @@
 #include <random>
 
 #include "foundation/error.hpp"
-#include "foundation/json.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tests/tuning_db/test_families.hpp"
 
-namespace hone::json_test {
+namespace hone::record_json_test {
 namespace {
 
-TEST(Json, ARecordReadsBackTheSame) {
+TEST(RecordJson, ARecordReadsBackTheSame) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     test::RandomRecords random(seed);
@@ -41,7 +40,7 @@ TEST(Json, ARecordReadsBackTheSame) {
     }
 }
 
-TEST(Json, RefusesProcessorsAndBindingsThatAreNone) {
+TEST(RecordJson, RefusesProcessorsAndBindingsThatAreNone) {
     test::RandomRecords random(1);
     Record record = random();
     for (const Team& team : {Team{"", "none"}, Team{"all", "none"}, Team{"0-3", ""}, Team{"0-3", "very close"}}) {
@@ -54,7 +53,7 @@ TEST(Json, RefusesProcessorsAndBindingsThatAreNone) {
     EXPECT_EQ(to_json(record).find("team"), std::string::npos) << "records of before have no such field";
 }
 
-TEST(Json, RefusesSeedsAndConditionsThatAreNone) {
+TEST(RecordJson, RefusesSeedsAndConditionsThatAreNone) {
     test::RandomRecords random(1);
     Record record = random();
     record.seed = 12;
@@ -76,7 +75,7 @@ TEST(Json, RefusesSeedsAndConditionsThatAreNone) {
 
 // A family takes "order" as one of the words 4, 8 and 16; whoever reads a record reads a number.
 // Records of before have the word.
-TEST(Json, AChoiceAmongNumbersIsWrittenAsANumberAndReadAsEither) {
+TEST(RecordJson, AChoiceAmongNumbersIsWrittenAsANumberAndReadAsEither) {
     const Families& families = built_in_families();
     const Problem problem =
         families.parse_problem("acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none precision=f32 nx=64 ny=32");
@@ -97,7 +96,7 @@ TEST(Json, AChoiceAmongNumbersIsWrittenAsANumberAndReadAsEither) {
     EXPECT_EQ(again.problem.word("order"), "16");
 }
 
-TEST(Json, RefusesEnergiesAndSharesOutOfTheirRange) {
+TEST(RecordJson, RefusesEnergiesAndSharesOutOfTheirRange) {
     test::RandomRecords random(1);
     const auto refused = [](const Record& record) {
         EXPECT_THROW(record_from_json(to_json(record), test::two_families(), "here"), Error) << to_json(record);
@@ -145,7 +144,7 @@ TEST(Json, RefusesEnergiesAndSharesOutOfTheirRange) {
     exchange([](Record& r) { r.exchange.reset(); });
 }
 
-TEST(Json, ADisturbedRecordSaysWhy) {
+TEST(RecordJson, ADisturbedRecordSaysWhy) {
     Record record = test::make_record("volume order=5 elements=1000", "unroll=2", 1e-3);
     EXPECT_EQ(to_json(record).find("disturbed"), std::string::npos) << "records of before have no such field";
     record.disturbed = "a gain of 7367x";
@@ -155,32 +154,13 @@ TEST(Json, ADisturbedRecordSaysWhy) {
     EXPECT_THROW(record_from_json(text, test::two_families(), "here"), Error);
 }
 
-TEST(Json, NumbersAreTheShortestThatReadBackTheSame) {
-    EXPECT_EQ(json_number(0.1), "0.1");
-    EXPECT_EQ(json_number(1e-7), "1e-07");
-    EXPECT_EQ(json_number(5e8), "500000000");
-    EXPECT_EQ(json_number(std::nan("")), "null");
-    EXPECT_EQ(json_number(-std::numeric_limits<double>::infinity()), "null");
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937_64 engine(seed);
-    for (int i = 0; i < 10000; ++i) {
-        const double number = std::bit_cast<double>(engine());
-        if (!std::isfinite(number)) continue;
-        EXPECT_EQ(parse_json(json_number(number), "here").real, number);
-    }
-}
-
-TEST(Json, StringsSurviveAndBrokenUtf8IsReplaced) {
-    for (const std::string& text :
-         {std::string("plain"), std::string("\"quoted\" \\ \n\t\x01"), std::string("zero \0 byte", 11), std::string("é龍😀")})
-        EXPECT_EQ(parse_json(json_string(text), "here").text, text);
+TEST(RecordJson, BrokenUtf8IsReplaced) {
     Record record = test::make_record("volume order=5 elements=1000", "unroll=2", 2e-3);
     record.device.compiler = "g++ \xff 12";
     EXPECT_EQ(record_from_json(to_json(record), test::two_families(), "here").device.compiler, "g++ \xef\xbf\xbd 12");
 }
 
-TEST(Json, AProblemOfAnUnknownFamilyIsKeptAsItStands) {
+TEST(RecordJson, AProblemOfAnUnknownFamilyIsKeptAsItStands) {
     const Record record = test::make_record("sweep precision=f32 nx=128 ny=64", "block=64", 1e-3);
     const Record foreign = record_from_json(to_json(record), test::volume_alone(), "here");
     EXPECT_EQ(foreign.problem.key(), record.problem.key());
@@ -189,7 +169,7 @@ TEST(Json, AProblemOfAnUnknownFamilyIsKeptAsItStands) {
     EXPECT_TRUE(knows(test::volume_alone(), "volume"));
 }
 
-TEST(Json, AnErrorNamesThePlaceGivenByTheCaller) {
+TEST(RecordJson, AnErrorNamesThePlaceGivenByTheCaller) {
     try {
         record_from_json("{\n\n\"problem\": 3}", test::two_families(), "journal line 7");
         ADD_FAILURE() << "accepted";
@@ -198,44 +178,5 @@ TEST(Json, AnErrorNamesThePlaceGivenByTheCaller) {
     }
 }
 
-TEST(JsonTree, WritesBackWhatItRead) {
-    for (const char* text :
-         {"null", "true", "-3", "1.50", "1e5", "\"a\\nb\"", "[]", "{}", R"({"a": [1, {"b": false}], "c": 0.10000000000000000001})"})
-        EXPECT_EQ(write_json(parse_json(text, "here")), text);
-}
-
-TEST(JsonTree, EveryValueKnowsItsLine) {
-    const JsonNode root = parse_json("{\n\"a\":\n1\n,\"b\": [2,\n3\n], \"c\"\n:\"x\"}\n", "here");
-    EXPECT_EQ(root.line, 1);
-    EXPECT_EQ(root.find("a")->line, 3);
-    EXPECT_EQ(root.find("b")->line, 4);
-    EXPECT_EQ(root.find("b")->children.at(0).line, 4);
-    EXPECT_EQ(root.find("b")->children.at(1).line, 5);
-    EXPECT_EQ(root.find("c")->line, 7);
-    EXPECT_EQ(root.find("d"), nullptr);
-}
-
-TEST(JsonTree, PlacesAreStrictAboutKindsAndRanges) {
-    const JsonNode root = parse_json(R"({"whole": 7, "real": 2.5, "word": "abc", "list": [1, "x"], "huge": 9223372036854775808})", "here");
-    const std::string file = "here";
-    const JsonPlace place(root, file);
-    EXPECT_EQ(place["whole"].integer(7, 7), 7);
-    EXPECT_EQ(place["whole"].number(0, 10), 7.0) << "a whole number is a number";
-    EXPECT_EQ(place["real"].number(2.5, 2.5), 2.5);
-    EXPECT_EQ(place["list"][1].string(1), "x");
-    EXPECT_FALSE(place.find("absent"));
-    EXPECT_THROW(place["absent"], Error);
-    EXPECT_THROW(place["whole"].integer(8, 9), Error);
-    EXPECT_THROW(place["real"].integer(0, 9), Error);
-    EXPECT_THROW(place["huge"].integer(0, std::numeric_limits<std::int64_t>::max()), Error);
-    EXPECT_THROW(place["real"].number(3, 4), Error);
-    EXPECT_THROW(place["word"].string(2), Error);
-    EXPECT_THROW(place["word"].elements(), Error);
-    EXPECT_THROW(place["list"].members(), Error);
-    EXPECT_THROW(place["list"]["x"], Error);
-    EXPECT_NO_THROW(place.only({"whole", "real", "word", "list", "huge"}));
-    EXPECT_THROW(place.only({"whole", "real", "word", "list"}), Error);
-}
-
 }  // namespace
-}  // namespace hone::json_test
+}  // namespace hone::record_json_test

@@ -99,6 +99,21 @@ TEST(Better, ATieKeepsTheOlder) {
     expect_better(older, recent);
 }
 
+// What `hone verify --update` completed is measured later, and stays.
+TEST(Better, OfATieTheOneThatSaysTheClockWins) {
+    Record silent = with_times(1.0001e-3, 1.0002e-3, 1.0003e-3);
+    Record completed = with_times(1.0005e-3, 1.0006e-3, 1.0007e-3);
+    silent.date = "2026-11-20T00:00:00Z";
+    completed.conditions.sm_megahertz = 1980;
+    expect_better(completed, silent);
+    silent.conditions.temperature_celsius = 40;
+    expect_better(completed, silent);
+    silent.conditions.sm_megahertz = 1755;
+    expect_better(silent, completed);
+    silent.conditions = {};
+    expect_better(with_times(0.9e-3, 0.9e-3, 0.9e-3), completed);
+}
+
 TEST(Better, NothingReplacesItself) {
     EXPECT_FALSE(better(base(), base()));
 }

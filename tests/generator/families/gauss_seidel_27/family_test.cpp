@@ -262,6 +262,43 @@ TEST(GaussSeidel27, MembersRenderWithoutHolesAndIndependentlyOfTheSize) {
         }
 }
 
+// One interior point among 26 boundary points, of which one is 1 at a time; every coefficient is
+// another. Written down as family.hpp says it.
+TEST(GaussSeidel27, CoefficientKIsThatOfTheNeighbourWithTheOffsetsThatMakeIt) {
+    const Family family = gauss_seidel_27();
+    constexpr int pitch = 5, plane = 3 * pitch;
+    constexpr int point = plane + pitch + 1;  // (1, 1, 1)
+    for (const std::string kind : kinds) {
+        const Problem p = families().parse_problem(fmt::format("gauss_seidel_27 stencil={} precision=f64 nx=1 ny=1 nz=1 pitch={}", kind, pitch));
+        for (int dz = -1; dz <= 1; ++dz)
+            for (int dy = -1; dy <= 1; ++dy)
+                for (int dx = -1; dx <= 1; ++dx) {
+                    const int number = 9 * (dz + 1) + 3 * (dy + 1) + (dx + 1);
+                    const int offset = dz * plane + dy * pitch + dx;
+                    std::vector<double> u(3 * plane), f(3 * plane), stencil(static_cast<std::size_t>(family.arrays(p)[2].words));
+                    // Where coefficient k is kept: of a symmetric stencil those before the centre
+                    // are the other half of a neighbour's.
+                    const auto at = [&](int k, int to) -> double& {
+                        std::int64_t word = k;
+                        if (kind == "variable") word = k * pitch + 1;
+                        if (kind == "symmetric") word = k < 13 ? (13 - k) * 3 * plane + point + to : (k - 13) * 3 * plane + point;
+                        return stencil[static_cast<std::size_t>(word)];
+                    };
+                    for (int z = -1; z <= 1; ++z)
+                        for (int y = -1; y <= 1; ++y)
+                            for (int x = -1; x <= 1; ++x) {
+                                const int k = 9 * (z + 1) + 3 * (y + 1) + (x + 1);
+                                at(k, z * plane + y * pitch + x) = k == 13 ? 0.5 : k + 1;
+                            }
+                    u[static_cast<std::size_t>(point + offset)] = 1;
+                    f[point] = 100;
+                    void* arrays[] = {u.data(), f.data(), stencil.data()};
+                    family.reference(p, arrays, 0, 1);
+                    EXPECT_EQ(u[point], number == 13 ? 50 : (100 - (number + 1)) * 0.5) << kind << ", offsets " << dx << ' ' << dy << ' ' << dz;
+                }
+    }
+}
+
 // The reference follows the exact solution of the model problem through its sweeps: A (1 - E_c) sin
 // sin sin at the points of colour c.
 TEST(GaussSeidel27, TheReferenceConvergesAsTheColourRecurrenceSays) {
