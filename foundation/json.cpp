@@ -28,11 +28,11 @@ std::string beginning(std::string_view text) {
 }
 
 // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..." from
-// "syntax" on: the line is known better here.
+// "column" on: the line is known better here.
 std::string_view reason_of(std::string_view message) {
     if (const std::size_t tag = message.find("] "); tag != std::string_view::npos) message.remove_prefix(tag + 2);
-    const std::size_t place = message.starts_with("parse error at ") ? message.find(": ") : std::string_view::npos;
-    if (place != std::string_view::npos) message.remove_prefix(place + 2);
+    const std::size_t column = message.starts_with("parse error at ") ? message.find("column ") : std::string_view::npos;
+    if (column != std::string_view::npos) message.remove_prefix(column);
     return message;
 }
 

@@ -81,16 +81,10 @@ std::string database_file_text(const std::string& device, const std::vector<Reco
     for (const Record& record : records) sorted.push_back(&record);
     std::sort(sorted.begin(), sorted.end(), [](const Record* a, const Record* b) { return stands_before(*a, *b); });
     std::string text = fmt::format("{{\n  \"schema_version\": {},\n  \"device\": {},\n  \"records\": [", schema_version, json_string(device));
-    const char* between_records = "\n";
+    const char* between = "\n";
     for (const Record* record : sorted) {
-        text += fmt::format("{}    {{", between_records);
-        const char* between_fields = "\n";
-        for (const auto& [name, value] : record_fields(*record)) {
-            text += fmt::format("{}      {}: {}", between_fields, json_string(name), value);
-            between_fields = ",\n";
-        }
-        text += "\n    }";
-        between_records = ",\n";
+        text += fmt::format("{}    {}", between, to_json(*record));
+        between = ",\n";
     }
     return text + (records.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }

@@ -36,8 +36,8 @@ DatabaseFile read_database_file(const std::filesystem::path& path, const Familie
 /// absent folder has none.
 std::vector<std::filesystem::path> database_files(const std::filesystem::path& folder);
 
-/// Text of a file of the newest version: records sorted, one field per line, so that a difference
-/// shows what changed. Throws Error beyond 20000 records, which could not be read back.
+/// Text of a file of the newest version: records sorted, one a line, so that differences and merges
+/// are by record. Throws Error beyond 20000 records, which could not be read back.
 std::string database_file_text(const std::string& device, const std::vector<Record>& records);
 
 }  // namespace hone::inline v0_1

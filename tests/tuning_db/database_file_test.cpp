@@ -43,36 +43,49 @@ std::string message(const std::string& text) {
     return "accepted";
 }
 
-TEST(DatabaseFile, IsWrittenForReaders) {
-    EXPECT_EQ(database_file_text("nvidia_h200", {test::make_record("volume order=5 elements=1000", "unroll=2", 2e-3)}), R"({
+TEST(DatabaseFile, HasOneRecordALine) {
+    const Record first = test::make_record("volume order=5 elements=1000", "unroll=2", 2e-3);
+    const Record second = test::make_record("volume order=6 elements=1000", "unroll=3", 1e-3);
+    EXPECT_EQ(database_file_text("nvidia_h200", {second, first}), R"({
   "schema_version": 3,
   "device": "nvidia_h200",
   "records": [
-    {
-      "problem": {"family": "volume", "parameters": {"order": 5, "elements": 1000}},
-      "configuration": {"unroll": 2},
-      "device": {"target": "cuda", "name": "NVIDIA H200", "architecture": "sm_90", "units": 132, "driver": "13.0", "compiler": "NVRTC 13.0"},
-      "step_seconds": {"median": 0.002, "low": 0.001998, "high": 0.002002, "minimum": 0.00198, "samples": 40},
-      "counts": {"updates": 1000000, "unit": "updates", "operations": 53000000, "bytes": 16000000},
-      "rates": {"gigabytes_per_second": 8, "gigaflops": 26.5, "gigaupdates_per_second": 0.5},
-      "verification": {"error": 1e-07, "tolerance": 1e-05},
-      "safe_seconds": 0.004,
-      "ceiling": {"fraction": 0.75, "binding": "memory"},
-      "search": {"strategy": "local", "evaluations": 120},
-      "date": "2026-11-21T14:05:00Z",
-      "versions": {"hone": "0.1.0", "source_hash": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
-    }
+    )" + to_json(first) + ",\n    " + to_json(second) + R"(
   ]
 }
 )");
 }
 
+// As files were written before: whatever the layout, the records are the same.
+std::string one_field_a_line(const std::vector<Record>& records) {
+    std::string text = "{\n  \"schema_version\": 3,\n  \"device\": \"nvidia_h200\",\n  \"records\": [";
+    for (const Record& record : records) {
+        text += text.ends_with("[") ? "\n    {" : ",\n    {";
+        for (const auto& [name, value] : record_fields(record))
+            text += fmt::format("{}\n      \"{}\": {}", text.ends_with("{") ? "" : ",", name, value);
+        text += "\n    }";
+    }
+    return text + "\n  ]\n}\n";
+}
+
+TEST(DatabaseFile, IsReadInTheFormerLayoutAndGetsTodaysWithTheNextMerge) {
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "nvidia_h200.json";
+    const auto records = parse_database_file(good_text(), "here.json", two_families()).records;
+    replace_file(path, one_field_a_line(records));
+    const DatabaseFile former = read_database_file(path, two_families());
+    ASSERT_EQ(former.records.size(), 2U);
+    EXPECT_EQ(database_file_text(former.device, former.records), good_text());
+    Database::load(folder.path(), two_families()).merge_into(folder.path());
+    EXPECT_EQ(read_file(path, 1 << 20), good_text());
+}
+
 TEST(DatabaseFile, AnErrorNamesFileLineAndPlace) {
     ASSERT_EQ(message(good_text()), "accepted");
     const std::string text = message(replaced(good_text(), "\"unroll\": 2", "\"unroll\": 2.5"));
-    EXPECT_TRUE(text.starts_with("here.json:21: records[1].configuration.unroll: ")) << text;
+    EXPECT_TRUE(text.starts_with("here.json:6: records[1].configuration.unroll: ")) << text;
     const std::string syntax = message(replaced(good_text(), "\"unroll\": 2", "\"unroll\": 2x"));
-    EXPECT_TRUE(syntax.starts_with("here.json:21: ")) << syntax;
+    EXPECT_TRUE(syntax.starts_with("here.json:6: column ")) << syntax;
 }
 
 TEST(DatabaseFile, RefusesValuesThatNoRecordHas) {
@@ -83,8 +96,8 @@ TEST(DatabaseFile, RefusesValuesThatNoRecordHas) {
         {"\"device\": \"nvidia_h200\"", "\"device\": \"nvidia_h100\"", "records[0].device"},
         {"\"records\": [", "\"recrods\": [], \"records\": [", "did you mean records?"},
         {"\"median\": 0.001", "\"median\": -0.001", "records[0].step_seconds.median"},
-        {"\"median\": 0.001", "\"median\": NaN", "here.json:9"},
-        {"\"median\": 0.001", "\"median\": 1e999", "here.json:9"},
+        {"\"median\": 0.001", "\"median\": NaN", "here.json:5"},
+        {"\"median\": 0.001", "\"median\": 1e999", "here.json:5"},
         {"\"median\": 0.001", "\"median\": \"0.001\"", "is a string"},
         {"\"median\": 0.001", "\"median\": 0.001, \"median\": 0.001", "stands twice"},
         {"\"high\": 0.001001", "\"high\": 0.0005", "records[0].step_seconds.high"},

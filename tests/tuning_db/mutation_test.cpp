@@ -66,31 +66,40 @@ void change_digit(RandomRecords& random, std::string& text) {
     if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random.below(10));
 }
 
-// Whole lines are fields: exchanging or dropping them gives well-formed records with missing,
-// foreign and repeated members.
-void shuffle_lines(RandomRecords& random, std::string& text) {
-    std::vector<std::string> lines;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size() - 1);
-        lines.push_back(text.substr(begin, end + 1 - begin));
-        begin = end + 1;
+// The pieces of a file that are fields: exchanging or dropping them gives well-formed records with
+// missing, foreign and repeated members.
+std::vector<std::string> fields(const std::string& text) {
+    constexpr int of_a_record = 3;  // in the file's object, its array of records and the record
+    std::vector<std::string> pieces(1);
+    int depth = 0;
+    for (const char c : text) {
+        if (c == '}' && depth == of_a_record) pieces.emplace_back();
+        if (c == '{' || c == '[') ++depth;
+        if (c == '}' || c == ']') --depth;
+        pieces.back() += c;
+        if (c == '\n' || (depth == of_a_record && (c == '{' || c == ','))) pieces.emplace_back();
     }
-    const auto pick = [&] { return static_cast<std::size_t>(random.below(std::ssize(lines))); };
-    switch (random.below(3)) {
-        case 0:
-            std::swap(lines[pick()], lines[pick()]);
-            break;
-        case 1:
-            lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(pick()));
-            break;
-        default:
-            lines[pick()] = lines[pick()];
-    }
-    text.clear();
-    for (const auto& line : lines) text += line;
+    return pieces;
 }
 
-constexpr std::array mutations{&flip_bytes, &cut_or_repeat, &exchange_token, &change_digit, &shuffle_lines};
+void shuffle_fields(RandomRecords& random, std::string& text) {
+    std::vector<std::string> pieces = fields(text);
+    const auto pick = [&] { return static_cast<std::size_t>(random.below(std::ssize(pieces))); };
+    switch (random.below(3)) {
+        case 0:
+            std::swap(pieces[pick()], pieces[pick()]);
+            break;
+        case 1:
+            pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(pick()));
+            break;
+        default:
+            pieces[pick()] = pieces[pick()];
+    }
+    text.clear();
+    for (const auto& piece : pieces) text += piece;
+}
+
+constexpr std::array mutations{&flip_bytes, &cut_or_repeat, &exchange_token, &change_digit, &shuffle_fields};
 
 // What is mutated, and what is asked of the result.
 struct Subject {
