@@ -140,7 +140,7 @@ int Database::Table::erase(const std::function<bool(const Record&)>& chosen) {
 MergeCounts Database::insert(Record record, std::size_t place) {
     if (!record.wrong.empty()) return insert_mark(std::move(record), place);
     if (!refuted_.empty() && refuted_.contains(refutation_key(record))) return {.kept = 1};
-    Table& table = knows(*families_, record.problem.family()) ? known_ : foreign_;
+    Table& table = families_->has(record.problem.family()) ? known_ : foreign_;
     return table.add(std::move(record), place);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/search_space.hpp"
+#include "generator/value_lists.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/random.hpp"
 #include "tuner/statistics.hpp"

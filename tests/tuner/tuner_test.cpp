@@ -11,6 +11,7 @@
 #include <set>
 
 #include "foundation/error.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/tuner/synthetic.hpp"
 

@@ -17,6 +17,7 @@
 
 #include "foundation/error.hpp"
 #include "generator/families.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/running_time.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "generator/value_lists.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/tuner/synthetic.hpp"
 #include "tuner/random.hpp"

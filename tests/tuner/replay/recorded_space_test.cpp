@@ -11,6 +11,7 @@
 
 #include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/community_spaces.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/random.hpp"
