@@ -44,7 +44,8 @@ class JournalTest : public testing::Test {
     }
 
     JournalEntry entry(std::int64_t index) const {
-        JournalEntry made{JournalEntry::Kind::evaluation, 1.5 * static_cast<double>(index), index, false, "t=" + std::to_string(index), {}};
+        JournalEntry made{JournalEntry::Kind::evaluation, 1.5 * static_cast<double>(index), index,
+                          Candidate::Purpose::search,     "t=" + std::to_string(index),     {}};
         made.outcome = test::Landscape(5).outcome(0, static_cast<std::uint64_t>(index));
         made.outcome.reason = "with \"quotes\", a\nline's end and \xe2\x82\xac";
         made.outcome.verification_error = std::numeric_limits<double>::infinity();
@@ -83,8 +84,8 @@ TEST_F(JournalTest, GivesBackWhatWasAppended) {
             EXPECT_EQ(found.outcome, entry(i).outcome);
         }
         EXPECT_FALSE(journal.complete());
-        journal.append({JournalEntry::Kind::finish, 9, 0, false, "", {}});
-        journal.append({JournalEntry::Kind::done, 10, 0, false, "", {}});
+        journal.append({JournalEntry::Kind::finish, 9, 0, Candidate::Purpose::search, "", {}});
+        journal.append({JournalEntry::Kind::done, 10, 0, Candidate::Purpose::search, "", {}});
     }
     const Journal journal = Journal::resume(file, run);
     EXPECT_EQ(journal.entries()[3].kind, JournalEntry::Kind::finish);

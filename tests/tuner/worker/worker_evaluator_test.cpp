@@ -111,7 +111,7 @@ TEST_F(SlowWorkerEvaluator, FinalsTakeMoreSamplesThanTheSearch) {
     Candidate chosen = candidate("storage=table");
     evaluator.prepare(chosen);
     const Outcome searched = evaluator.evaluate(chosen, 0, [] { return false; }).value();
-    chosen.finalist = true;
+    chosen.purpose = Candidate::Purpose::finalist;
     const Outcome final = evaluator.evaluate(chosen, 0, [] { return false; }).value();
     EXPECT_GE(searched.step.samples, settings.sampling.fewest - settings.sampling.fewest / 4) << "less what is warm-up";
     if (safe.step.median > 0.05 / 20) EXPECT_LT(searched.samples.size(), final.samples.size()) << safe.step.median;
@@ -265,7 +265,7 @@ TEST_F(WorkerEvaluatorTest, FinalistsAreVerifiedAtOtherSizesAndSoIsEverythingWhe
         WorkerEvaluator evaluator(settings);
         evaluator.begin(problem, seed, 1);
         Candidate chosen = candidate("fault=odd");
-        chosen.finalist = finalist;
+        if (finalist) chosen.purpose = Candidate::Purpose::finalist;
         evaluator.prepare(chosen);
         return evaluator.evaluate(chosen, 0, [] { return false; }).value();
     };
@@ -332,7 +332,7 @@ TEST_F(SlowWorkerEvaluator, TwoDevicesShareCandidatesAndTheFirstAloneHasTheFinal
     hooks.progress = [&](const TuningProgress&, const Candidate& chosen, const Outcome& outcome) {
         if (outcome.status == Status::compile_failed) return;
         ++measured_on[outcome.measured_on.value_or("nowhere")];
-        if (chosen.finalist) finals_on.insert(outcome.measured_on.value_or("nowhere"));
+        if (is_finalist(chosen)) finals_on.insert(outcome.measured_on.value_or("nowhere"));
         if (chosen.config.word("fault") == "crash") EXPECT_EQ(outcome.status, Status::crashed) << "its worker was killed";
     };
     const TuningResult result = tune(family, problem, settings.device, evaluator, options, hooks);
