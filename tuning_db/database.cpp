@@ -67,22 +67,6 @@ bool answers_better(const Match& other, const Match& own) {
 
 }  // namespace
 
-std::string to_string(Grade grade) {
-    switch (grade) {
-        case Grade::exact:
-            return "exact";
-        case Grade::nearest_size:
-            return "nearest_size";
-        case Grade::same_architecture:
-            return "same_architecture";
-        case Grade::predicted:
-            return "predicted";
-        case Grade::none:
-            return "none";
-    }
-    return "none";
-}
-
 // A record that may answer, with what decides the order of trying; smaller goes first.
 struct Database::Candidate {
     Grade grade = Grade::none;

@@ -92,6 +92,29 @@ TEST_F(JournalTest, GivesBackWhatWasAppended) {
     EXPECT_TRUE(journal.complete());
 }
 
+TEST_F(JournalTest, SaysOfEachEvaluationWhatItWasFor) {
+    const std::vector<std::pair<Candidate::Purpose, std::string>> words{
+        {Candidate::Purpose::search, "candidate"}, {Candidate::Purpose::again, "again"}, {Candidate::Purpose::finalist, "finalist"}};
+    {
+        Journal journal = Journal::start(file, run);
+        for (const auto& [purpose, word] : words) {
+            JournalEntry made = entry(1);
+            made.purpose = purpose;
+            journal.append(made);
+        }
+    }
+    std::istringstream lines(read(file));
+    std::string line;
+    std::getline(lines, line);  // the run
+    for (const auto& [purpose, word] : words) {
+        std::getline(lines, line);
+        EXPECT_TRUE(line.starts_with("{\"event\": \"" + word + "\", \"elapsed\": 1.5, \"index\": 1, \"config\": \"t=1\", \"outcome\": {")) << line;
+    }
+    const Journal journal = Journal::resume(file, run);
+    ASSERT_EQ(journal.entries().size(), words.size());
+    for (std::size_t i = 0; i < words.size(); ++i) EXPECT_EQ(journal.entries()[i].purpose, words[i].first) << words[i].second;
+}
+
 TEST_F(JournalTest, ACutAnywhereLosesAtMostTheLastLine) {
     fill(2);
     const std::string whole = read(file);

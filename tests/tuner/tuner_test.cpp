@@ -302,6 +302,21 @@ TEST(Tuner, HasComparedOnceASecondCandidateIsMeasuredOrNoneIsLeft) {
     EXPECT_TRUE(tuner.compared());
 }
 
+TEST(Tuner, TakesAReportForThePurposeThatItAskedForAlone) {
+    const SearchSpace space = line(2);
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2, .final_rounds = 1});
+    while (const auto candidate = tuner.next()) {
+        for (const auto purpose : {Candidate::Purpose::search, Candidate::Purpose::again, Candidate::Purpose::finalist}) {
+            Candidate other = *candidate;
+            other.purpose = purpose;
+            EXPECT_EQ(candidate->is(other), purpose == candidate->purpose);
+            if (!candidate->is(other)) EXPECT_THROW(tuner.report(other, measured(1)), Error);
+        }
+        tuner.report(*candidate, measured(1));
+    }
+    EXPECT_TRUE(tuner.done());
+}
+
 TEST(Tuner, FinishInTheFinalsLeavesEachFinalistOneRound) {
     const SearchSpace space = line(10);
     Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2, .final_rounds = 3});
