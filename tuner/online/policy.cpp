@@ -158,7 +158,7 @@ struct OnlinePolicy::State {
         told.clear();
         scale = 0;
         progress.settled = false;
-        events.push_back({OnlineEvent::Kind::reopened, {incumbent(), space.at(incumbent()), false}, {}});
+        events.push_back({OnlineEvent::Kind::reopened, {incumbent(), space.at(incumbent())}, {}});
     }
 
     // --- trials
@@ -323,7 +323,7 @@ struct OnlinePolicy::State {
     void distrust(const Outcome& outcome) {
         const std::int64_t safe = space.index_of(space.safe());
         if (incumbent() == safe) return;
-        reject({incumbent(), space.at(incumbent()), false}, fmt::format("{}: {}", to_string(outcome.status), outcome.reason));
+        reject({incumbent(), space.at(incumbent())}, fmt::format("{}: {}", to_string(outcome.status), outcome.reason));
         progress.incumbent = safe;
         pace.restart({});
         confirming = 0;

@@ -44,7 +44,7 @@ class WorkerEvaluatorTest : public testing::Test {
     Candidate candidate(const std::string& text) const {
         const SearchSpace space = family.space(problem, settings.device.limits);
         const Config config = space.parse(text);
-        return {space.index_of(config), config, false};
+        return {space.index_of(config), config};
     }
 
     Outcome evaluate(WorkerEvaluator& evaluator, const std::string& text) const {
@@ -207,7 +207,7 @@ TEST_F(WorkerEvaluatorTest, ACandidateThatWritesIntoTheAnswersCostsItselfAlone) 
     evaluator.begin(problem, seed, 1);
     ASSERT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;
     const Config config = own.of(problem).space(problem, settings.device.limits).parse("fault=scribble");
-    const Candidate scribbling{0, config, false};
+    const Candidate scribbling{0, config};
     evaluator.prepare(scribbling);
     const Outcome outcome = evaluator.evaluate(scribbling, 0, [] { return false; }).value();
     EXPECT_EQ(outcome.status, Status::crashed);
