@@ -20,6 +20,7 @@
 #include "benchmarks/program.hpp"
 #include "foundation/number_text.hpp"
 #include "foundation/process.hpp"
+#include "foundation/sha256.hpp"
 #include "foundation/temporary_folder.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/host_compiler.hpp"

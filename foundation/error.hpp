@@ -9,8 +9,8 @@ namespace hone::inline v0_1 {
 
 /// The one exception of the project: wrong input, or a machine that refuses.
 ///
-/// What was found may be anything, so the text is `printable`. It always says where, what was found
-/// and what to do next, e.g.
+/// What was found may be anything, so the text is made printable. It always says where, what was
+/// found and what to do next, e.g.
 /// `problem "dg_volume order=12": order is 12, must be 1..10; see 'hone families'`.
 /// Expected outcomes (no record, does not fit, compile rejected, wrong answer, time-out, crash) are
 /// values, never exceptions.
@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 
     Error(const std::string& where, const std::string& found, const std::string& remedy)
-        : std::runtime_error(printable(where + ": " + found + "; " + remedy)) {}
+        : std::runtime_error(printable_text(where + ": " + found + "; " + remedy)) {}
 };
 
 }  // namespace hone::inline v0_1

@@ -57,7 +57,7 @@ std::string escaped(std::uint32_t number) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable_text(std::string_view text) {
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {

@@ -9,6 +9,6 @@ namespace hone::inline v0_1 {
 /// line's end and the tabulator, characters that turn the direction of writing or have no width
 /// (U+202E, U+200B), and bytes that are no UTF-8, are shown as JSON escapes them (\u001b). What
 /// files, records and drivers say is not ours.
-std::string printable(std::string_view text);
+std::string printable_text(std::string_view text);
 
 }  // namespace hone::inline v0_1

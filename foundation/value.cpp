@@ -111,7 +111,7 @@ const std::string& word_of(const std::vector<Assignment>& assignments, std::stri
     throw Error(std::string(where), fmt::format("there is no word \"{}\"", name), "name one of its parameters");
 }
 
-std::string join(const std::vector<Assignment>& assignments, std::string_view separator) {
+std::string assignments_text(const std::vector<Assignment>& assignments, std::string_view separator) {
     std::string text;
     for (const auto& assignment : assignments) {
         if (!text.empty()) text += separator;

@@ -71,6 +71,6 @@ std::int64_t integer_of(const std::vector<Assignment>& assignments, std::string_
 const std::string& word_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
 
 /// `a=1,b=two` for the given separator.
-std::string join(const std::vector<Assignment>& assignments, std::string_view separator);
+std::string assignments_text(const std::vector<Assignment>& assignments, std::string_view separator);
 
 }  // namespace hone::inline v0_1

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "foundation/error.hpp"
+#include "generator/member_tree.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

@@ -44,7 +44,7 @@ class Config {
     }
 
     /// As on the command line: `block_x=32,block_y=8,...`.
-    std::string key() const { return join(assignments(), ","); }
+    std::string key() const { return assignments_text(assignments(), ","); }
 
     bool operator==(const Config& other) const { return assignments_ == other.assignments_; }
     auto operator<=>(const Config& other) const { return key() <=> other.key(); }

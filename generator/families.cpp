@@ -83,6 +83,10 @@ Words split_words(std::string_view text) {
 
 }  // namespace
 
+bool Families::has(std::string_view name) const {
+    return std::any_of(families_.begin(), families_.end(), [&](const Family& family) { return family.name == name; });
+}
+
 const Family& Families::find(std::string_view name) const {
     const auto found = std::find_if(families_.begin(), families_.end(), [&](const Family& f) { return f.name == name; });
     if (found != families_.end()) return *found;
@@ -97,7 +101,7 @@ const Family& Families::find(std::string_view name) const {
 
 Problem Families::make_problem(std::string_view family_name, const std::vector<Assignment>& given) const {
     const Family& family = find(family_name);
-    const std::string where = fmt::format("problem \"{}{}{}\"", family_name, given.empty() ? "" : " ", join(given, " "));
+    const std::string where = fmt::format("problem \"{}{}{}\"", family_name, given.empty() ? "" : " ", assignments_text(given, " "));
     std::vector<std::string> names;
     std::vector<std::string> extents;
     for (const auto& parameter : family.parameters) {

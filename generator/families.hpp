@@ -15,6 +15,9 @@ class Families {
     auto begin() const { return families_.begin(); }
     auto end() const { return families_.end(); }
 
+    /// True for the whole name of one of them.
+    bool has(std::string_view name) const;
+
     /// The family of that name, or the only one that is a version of it ("jacobi:3fa91c02" for
     /// "jacobi"). Throws Error, naming the nearest, for an unknown name.
     const Family& find(std::string_view name) const;

@@ -10,6 +10,7 @@
 #include "generator/limits.hpp"
 #include "generator/residency.hpp"
 #include "generator/search_space.hpp"
+#include "generator/value_lists.hpp"
 
 namespace hone::inline v0_1 {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/member_tree.hpp"
+
 namespace hone::inline v0_1 {
 
 Members::Members(std::vector<Form> forms) : forms_(std::move(forms)) {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "generator/member_tree.hpp"
-
 namespace hone::inline v0_1 {
+
+class MemberTree;
 
 /// The members of a search space: their indices, ascending. A list, or for large spaces a tree for
 /// each form (generator/member_tree.hpp), so that 10^8 members take no more memory than they need.

@@ -12,8 +12,8 @@ Problem::Problem(std::string family, std::vector<Assignment> parameters, std::ve
     std::vector<Assignment> without_extents;
     for (const auto& parameter : parameters_)
         if (std::find(extents_.begin(), extents_.end(), parameter.name) == extents_.end()) without_extents.push_back(parameter);
-    key_ = family_ + " " + join(parameters_, " ");
-    class_key_ = family_ + " " + join(without_extents, " ");
+    key_ = family_ + " " + assignments_text(parameters_, " ");
+    class_key_ = family_ + " " + assignments_text(without_extents, " ");
     hash_ = std::hash<std::string>{}(key_);
 }
 

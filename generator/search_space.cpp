@@ -8,6 +8,7 @@
 
 #include "foundation/error.hpp"
 #include "generator/census.hpp"
+#include "generator/member_tree.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -479,14 +480,6 @@ Config SearchSpace::parse(std::string_view text) const {
         assignments[position].value = std::move(value);
     }
     return Config(std::move(assignments));
-}
-
-std::vector<Value> numbers(std::vector<std::int64_t> values) {
-    return {values.begin(), values.end()};
-}
-
-std::vector<Value> words(std::vector<std::string> values) {
-    return {values.begin(), values.end()};
 }
 
 }  // namespace hone::inline v0_1

@@ -195,8 +195,4 @@ class SearchSpace {
     Config safe_;
 };
 
-/// Lists of values for a Tunable.
-std::vector<Value> numbers(std::vector<std::int64_t> values);
-std::vector<Value> words(std::vector<std::string> values);
-
 }  // namespace hone::inline v0_1

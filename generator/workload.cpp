@@ -31,7 +31,7 @@ template <typename Real>
 double difference_of_piece(std::span<const Real> a, std::span<const Real> b) {
     if (same_words(a, b)) return 0;
     double largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, difference(static_cast<double>(a[i]), static_cast<double>(b[i])));
+    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, value_difference(static_cast<double>(a[i]), static_cast<double>(b[i])));
     return largest;
 }
 
@@ -116,7 +116,7 @@ void repeat(HostArray& array, std::int64_t words, std::int64_t period) {
     for (std::int64_t k = period; k < units; ++k) std::memcpy(data + k * bytes, data + (k % period) * bytes, static_cast<std::size_t>(bytes));
 }
 
-double weighed(double difference, double tolerance, const std::vector<double>& tolerances, std::size_t array) {
+double weighed_difference(double difference, double tolerance, const std::vector<double>& tolerances, std::size_t array) {
     if (tolerances.empty() || difference == 0) return difference;
     return tolerances[array] > 0 ? difference * (tolerance / tolerances[array]) : std::numeric_limits<double>::infinity();
 }

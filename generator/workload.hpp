@@ -85,7 +85,7 @@ struct Workload {
 
 /// A difference that was found in an array, as a part of what is allowed there, times `tolerance`:
 /// so one number says of all arrays how far they are off.
-double weighed(double difference, double tolerance, const std::vector<double>& tolerances, std::size_t array);
+double weighed_difference(double difference, double tolerance, const std::vector<double>& tolerances, std::size_t array);
 
 /// Fills an array from its first `period` units of `words` each, so that a reference need compute
 /// no more than these.
@@ -98,7 +98,7 @@ double rounding_steps(double n);
 /// |a - b| of two values. Two NaN are equal (untouched padding; a result that is NaN has to be NaN
 /// in every kernel), and so are infinities of one sign. Infinity where exactly one of the two is
 /// NaN, or where an infinity meets anything else.
-inline double difference(double a, double b) {
+inline double value_difference(double a, double b) {
     if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
     const double distance = std::abs(a - b);  // NaN of one NaN
     return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;

@@ -17,6 +17,7 @@
 #include "foundation/environment.hpp"
 #include "foundation/error.hpp"
 #include "foundation/file_store.hpp"
+#include "foundation/sha256.hpp"
 #include "foundation/temporary_folder.hpp"
 #include "foundation/writable_folder.hpp"
 

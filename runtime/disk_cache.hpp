@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "foundation/descriptor.hpp"
-#include "foundation/sha256.hpp"
 
 namespace hone::inline v0_1 {
 

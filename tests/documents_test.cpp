@@ -151,7 +151,8 @@ TEST(Documents, CommentsHaveAtMostAHundredColumns) {
     EXPECT_THAT(long_comments("int a;  // " + words + "\n    /// " + words + "\n//   " + words + "\n"), ElementsAre(2));
     EXPECT_THAT(long_comments("f(R\"x(\n// " + words + "\n)x\");\n// " + words), ElementsAre(4));
     std::size_t sources = 0;
-    for (const char* folder : {"benchmarks", "examples", "generator", "include", "runtime", "tests", "tools", "tuner", "tuning_db"})
+    for (const char* folder :
+         {"benchmarks", "examples", "foundation", "generator", "include", "interfaces", "runtime", "solvers", "tests", "tools", "tuner", "tuning_db"})
         for (const auto& entry : fs::recursive_directory_iterator(test::source_path(folder))) {
             const std::string path = entry.path().string();
             if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
@@ -163,6 +164,16 @@ TEST(Documents, CommentsHaveAtMostAHundredColumns) {
                 << entry.path() << ": these comments have more than " << columns << " columns";
         }
     EXPECT_GT(sources, 500U);
+}
+
+TEST(Documents, TheHeaderForOtherLanguagesHasAHundredColumns) {
+    std::istringstream header(text_in("interfaces/c/hone.h"));
+    std::size_t number = 0;
+    for (std::string line; std::getline(header, line);) {
+        ++number;
+        EXPECT_LE(width(line), columns) << "hone.h:" << number << ": " << line;
+    }
+    EXPECT_GT(number, 200U);
 }
 
 TEST(Documents, LinksLeadToFilesOfTheTree) {

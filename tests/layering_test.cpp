@@ -127,6 +127,61 @@ TEST(Layering, EveryIncludeFollowsTheFolderOrder) {
     }
 }
 
+// All that a public header includes, itself first.
+std::vector<std::string> closure_of(const std::string& header) {
+    std::vector<std::string> todo{header}, found;
+    while (!todo.empty()) {
+        const std::string next = todo.back();
+        todo.pop_back();
+        if (std::find(found.begin(), found.end(), next) != found.end() || !fs::exists(test::source_path(next))) continue;
+        found.push_back(next);
+        std::ifstream source(test::source_path(next));
+        for (const Include& include : includes_of(source)) {
+            if (include.quoted) todo.push_back(include.header);
+            if (include.header.starts_with("hone/")) todo.push_back(include.header.substr(5));
+        }
+    }
+    return found;
+}
+
+TEST(Layering, ApplicationsSeeNothingOfTheDriver) {
+    const std::vector<std::string> headers = closure_of("include/hone/hone.hpp");
+    EXPECT_GT(headers.size(), 30U);
+    EXPECT_LE(headers.size(), 45U) << "does an application need what was added?";
+    for (const std::string& header : headers) {
+        EXPECT_FALSE(header.starts_with("runtime/cuda/") || header.starts_with("runtime/cpu/")) << header;
+        EXPECT_NE(header, "foundation/sha256.hpp");
+    }
+}
+
+// Names of one word are an application's own, unless a type of hone's tells the function from the
+// application's.
+TEST(Layering, ApplicationsKeepShortNamesForTheirOwnFunctions) {
+    const std::vector<std::string> tables{"backends", "objectives", "strategies"};  // hone's lists, without arguments
+    static const std::regex function(
+        R"((?:^|\n)(?:inline |constexpr )*(?!namespace|struct|class|using|enum|template|return|static_assert)[A-Za-z_:][\w:<>,* &]*[&* ](\w+)\(([^;{)]*)\)\s*(?:;|\{))");
+    const auto names_of = [&](const std::string& text) {
+        std::vector<std::string> names;
+        if (text.find("namespace hone::inline v0_1 {") == std::string::npos) return names;  // a namespace of its own
+        for (std::sregex_iterator at(text.begin(), text.end(), function), end; at != end; ++at) {
+            const std::string name = (*at)[1], parameters = (*at)[2];
+            const bool has_type = std::any_of(parameters.begin(), parameters.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+            if (name.find('_') == std::string::npos && !has_type && std::find(tables.begin(), tables.end(), name) == tables.end())
+                names.push_back(name);
+        }
+        return names;
+    };
+    const std::string head = "namespace hone::inline v0_1 {\n";
+    EXPECT_EQ(names_of(head + "std::string join(const std::vector<std::string>& words,\n    char separator);\n"), std::vector<std::string>{"join"});
+    EXPECT_EQ(names_of(head + "inline double difference(double a, double b) {\n"), std::vector<std::string>{"difference"});
+    EXPECT_TRUE(names_of(head + "double cost(const Objective& objective);\nint bytes_of(int words);\n").empty());
+    for (const std::string& header : closure_of("include/hone/hone.hpp")) {
+        std::ifstream source(test::source_path(header));
+        const std::string text{std::istreambuf_iterator<char>(source), {}};
+        for (const std::string& name : names_of(text)) EXPECT_EQ(name, "summarise") << header << " takes this name from applications";
+    }
+}
+
 // The rooms of a folder, each of which may include itself and those before it.
 void expect_rooms_in_order(const std::string& top, const std::vector<std::string>& rooms) {
     const auto room_of = [&](const std::string& path) {

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
 #include <optional>
@@ -57,15 +59,20 @@ std::string first_line(const RunDescription& run) {
     return line + "}\n";
 }
 
+// The events of evaluations.
+constexpr std::array<std::pair<Candidate::Purpose, std::string_view>, 3> purposes{
+    {{Candidate::Purpose::search, "candidate"}, {Candidate::Purpose::again, "again"}, {Candidate::Purpose::finalist, "finalist"}}};
+
+std::string_view word_of(Candidate::Purpose purpose) {
+    return std::find_if(purposes.begin(), purposes.end(), [&](const auto& known) { return known.first == purpose; })->second;
+}
+
 std::string line_of(const JournalEntry& entry) {
     const std::string elapsed = json_number(entry.elapsed);
     if (entry.kind == JournalEntry::Kind::finish) return fmt::format("{{\"event\": \"finish\", \"elapsed\": {}}}\n", elapsed);
     if (entry.kind == JournalEntry::Kind::done) return fmt::format("{{\"event\": \"done\", \"elapsed\": {}}}\n", elapsed);
-    return fmt::format("{{\"event\": \"{}\", \"elapsed\": {}, \"index\": {}, \"config\": {}, \"outcome\": {}}}\n",
-                       entry.finalist ? "finalist"
-                       : entry.again  ? "again"
-                                      : "candidate",
-                       elapsed, entry.index, json_string(entry.config), to_json(entry.outcome));
+    return fmt::format("{{\"event\": \"{}\", \"elapsed\": {}, \"index\": {}, \"config\": {}, \"outcome\": {}}}\n", word_of(entry.purpose), elapsed,
+                       entry.index, json_string(entry.config), to_json(entry.outcome));
 }
 
 JournalEntry entry_of(const JsonPlace& place) {
@@ -76,10 +83,9 @@ JournalEntry entry_of(const JsonPlace& place) {
         entry.kind = event == "done" ? JournalEntry::Kind::done : JournalEntry::Kind::finish;
         return entry;
     }
-    entry.finalist = event == "finalist";
-    entry.again = event == "again";
-    if (event != "candidate" && !entry.finalist && !entry.again)
-        place["event"].fail("is \"" + event + "\"", "it must be candidate, again, finalist, finish or done");
+    const auto purpose = std::find_if(purposes.begin(), purposes.end(), [&](const auto& known) { return known.second == event; });
+    if (purpose == purposes.end()) place["event"].fail("is \"" + event + "\"", "it must be candidate, again, finalist, finish or done");
+    entry.purpose = purpose->first;
     entry.index = place["index"].integer(0, std::numeric_limits<std::int64_t>::max());
     entry.config = place["config"].string(longest_field);
     entry.outcome = read_outcome(place["outcome"]);

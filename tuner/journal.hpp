@@ -52,11 +52,14 @@ struct JournalEntry {
     Kind kind = Kind::evaluation;
     double elapsed = 0;      ///< seconds of the run so far
     std::int64_t index = 0;  ///< the candidate, in the search space
-    bool finalist = false;
+    Candidate::Purpose purpose = Candidate::Purpose::search;
     std::string config;  ///< key, for people and as a check
     Outcome outcome;
-    bool again = false;  ///< see Candidate
 };
+
+inline bool is_finalist(const JournalEntry& entry) {
+    return entry.purpose == Candidate::Purpose::finalist;
+}
 
 /// The contents of a journal.
 struct JournalText {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generator/config.hpp"
-#include "runtime/cuda/nvml.hpp"
+#include "runtime/device_reading.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone::inline v0_1 {

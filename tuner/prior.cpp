@@ -24,7 +24,7 @@ std::vector<Promising> promising_members(const Database& database, const Familie
 std::optional<int> evaluations_to_reach(const std::vector<JournalEntry>& entries, const Objective& objective, double bound) {
     int evaluations = 0;
     for (const JournalEntry& entry : entries) {
-        if (entry.kind != JournalEntry::Kind::evaluation || entry.finalist || entry.again) continue;
+        if (entry.kind != JournalEntry::Kind::evaluation || entry.purpose != Candidate::Purpose::search) continue;
         ++evaluations;
         if (cost(objective, entry.outcome) <= bound) return evaluations;
     }

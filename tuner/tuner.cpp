@@ -141,12 +141,12 @@ struct Tuner::State {
     void choose() {
         while (!in_finals && !strategy_ended && static_cast<int>(chosen.size() + handed.size()) < ahead()) {
             if (retiming) {
-                chosen.push_back({*retiming, space->at(*retiming), false, true});
+                chosen.push_back({*retiming, space->at(*retiming), Candidate::Purpose::again});
                 retiming.reset();
                 continue;
             }
             const auto index = next_member();
-            if (index) chosen.push_back({*index, space->at(*index), false});
+            if (index) chosen.push_back({*index, space->at(*index)});
             strategy_ended = !index;
         }
         if (!in_finals && strategy_ended && chosen.empty() && handed.empty()) begin_finals();
@@ -217,7 +217,7 @@ struct Tuner::State {
     void choose_finalists(const std::vector<std::size_t>& round) {
         for (const std::size_t finalist : round) {
             const std::int64_t index = entries[finalists[finalist]].index;
-            chosen.push_back({index, space->at(index), true});
+            chosen.push_back({index, space->at(index), Candidate::Purpose::finalist});
         }
     }
 
@@ -308,13 +308,12 @@ std::optional<Candidate> Tuner::next() {
 
 void Tuner::report(const Candidate& candidate, const Outcome& outcome) {
     State& state = *state_;
-    if (state.handed.empty() || state.handed.front().index != candidate.index || state.handed.front().finalist != candidate.finalist ||
-        state.handed.front().again != candidate.again)
+    if (state.handed.empty() || !state.handed.front().is(candidate))
         throw Error("tuner", "a report of " + candidate.config.key() + ", which is not the oldest candidate that is due",
                     "report candidates in the order of next()");
     state.handed.pop_front();
-    if (candidate.finalist) return state.report_finalist(candidate, outcome);
-    if (candidate.again)
+    if (candidate.purpose == Candidate::Purpose::finalist) return state.report_finalist(candidate, outcome);
+    if (candidate.purpose == Candidate::Purpose::again)
         std::find_if(state.entries.begin(), state.entries.end(), [&](const Entry& e) { return e.index == candidate.index; })->search = outcome;
     else
         state.report_candidate(candidate, outcome);

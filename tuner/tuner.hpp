@@ -17,11 +17,23 @@ namespace hone::inline v0_1 {
 
 /// A candidate to evaluate.
 struct Candidate {
+    /// Why it is evaluated.
+    enum class Purpose {
+        search,   ///< the strategy, or a list of promising members, asks for it
+        again,    ///< it was measured while the device was in another state, and is compared with others from now on
+        finalist  ///< it is one of the best, which are measured again, alternating with each other
+    };
     std::int64_t index = 0;  ///< in the search space
     Config config;
-    bool finalist = false;  ///< measured before; measure it again, in turn with the others
-    bool again = false;     ///< measured before, when the device was in another state; measure it again for the comparisons to come
+    Purpose purpose = Purpose::search;
+
+    /// Whether both are the same evaluation of the same member.
+    bool is(const Candidate& other) const { return index == other.index && purpose == other.purpose; }
 };
+
+inline bool is_finalist(const Candidate& candidate) {
+    return candidate.purpose == Candidate::Purpose::finalist;
+}
 
 struct TunerSettings {
     int window = 8;             ///< candidates chosen ahead of their reports at most, so that compilation keeps ahead of the device

@@ -148,7 +148,7 @@ class Run {
     }
 
     void count(const Candidate& candidate, const Outcome& outcome) {
-        if (!candidate.finalist && !candidate.again) {
+        if (candidate.purpose == Candidate::Purpose::search) {
             ++progress_.counts[outcome.status];
             note_code(candidate.config, outcome);
         }
@@ -157,8 +157,8 @@ class Run {
         progress_.measure_seconds += outcome.measure_seconds;
         ++rounds_;
         if (!tuner_.finals()) progress_.outlook = tuner_.outlook(rule_.part() > 0 ? rule_.part() : usual_part);
-        if (!candidate.finalist) rule_.note(progress_.outlook);
-        history_.push_back({JournalEntry::Kind::evaluation, 0, candidate.index, candidate.finalist, "", outcome, candidate.again});
+        if (!is_finalist(candidate)) rule_.note(progress_.outlook);
+        history_.push_back({JournalEntry::Kind::evaluation, 0, candidate.index, candidate.purpose, "", outcome});
     }
 
     void note_code(const Config& config, const Outcome& outcome) {
@@ -204,8 +204,7 @@ class Run {
     Asked* asked_for(const JournalEntry& entry) {
         const auto is_it = [&](const Asked& asked) {
             const Candidate& candidate = asked.candidate;
-            return !asked.outcome && candidate.index == entry.index && candidate.finalist == entry.finalist && candidate.again == entry.again &&
-                   candidate.config.key() == entry.config;
+            return !asked.outcome && candidate.index == entry.index && candidate.purpose == entry.purpose && candidate.config.key() == entry.config;
         };
         while (true) {
             const auto found = std::find_if(asked_.begin(), asked_.end(), is_it);
@@ -221,7 +220,7 @@ class Run {
         const auto& entries = journal_.entries();
         std::size_t last = entries.size();
         for (std::size_t i = 0; i < entries.size(); ++i)
-            if (entries[i].kind == JournalEntry::Kind::evaluation && !entries[i].finalist) last = i;
+            if (entries[i].kind == JournalEntry::Kind::evaluation && !is_finalist(entries[i])) last = i;
         return last;
     }
 
@@ -244,7 +243,7 @@ class Run {
                 if (ends_at(line)) finish();
                 continue;
             }
-            if (entry.finalist && !tuner_.finals()) continue;
+            if (is_finalist(entry) && !tuner_.finals()) continue;
             Asked* const asked = asked_for(entry);
             if (asked == nullptr)
                 throw Error("journal " + file_.string(),
@@ -253,7 +252,7 @@ class Run {
                             "tune again without --resume; the journal is kept");
             asked->outcome = entry.outcome;
             settle();
-            if (!entry.finalist && !entry.again) ++progress_.replayed;
+            if (entry.purpose == Candidate::Purpose::search) ++progress_.replayed;
         }
         was_done_ = tuner_.done() && journal_.complete();
     }
@@ -371,12 +370,11 @@ class Run {
         }
         fetch();
         if (asked_.empty()) return;
-        if (asked_.front().candidate.finalist && !before_finals_) before_finals_ = load();
+        if (is_finalist(asked_.front().candidate) && !before_finals_) before_finals_ = load();
         const auto evaluated = evaluate();
         if (!evaluated) return;
         const auto& [candidate, outcome] = *evaluated;
-        journal_.append(
-            {JournalEntry::Kind::evaluation, elapsed(), candidate.index, candidate.finalist, candidate.config.key(), outcome, candidate.again});
+        journal_.append({JournalEntry::Kind::evaluation, elapsed(), candidate.index, candidate.purpose, candidate.config.key(), outcome});
         settle();
         update();
         if (hooks_.progress) hooks_.progress(progress_, candidate, outcome);
@@ -394,7 +392,7 @@ class Run {
             places.push_back(&asked);
         }
         const auto best = tuner_.best();
-        const double incumbent = best && !due.front().finalist && !due.front().again ? best->outcome.seconds() : 0;
+        const double incumbent = best && due.front().purpose == Candidate::Purpose::search ? best->outcome.seconds() : 0;
         const auto stop = [this] { return interrupted() || spent() || overdue(); };
         const auto evaluated = evaluator_.evaluate_next(due, incumbent, stop);
         if (!evaluated) return std::nullopt;
@@ -450,7 +448,7 @@ class Run {
         constexpr double near = 1.01;
         double least = std::numeric_limits<double>::infinity();
         for (const JournalEntry& entry : history_)
-            if (!entry.finalist) least = std::min(least, cost(objective_, entry.outcome));
+            if (!is_finalist(entry)) least = std::min(least, cost(objective_, entry.outcome));
         PriorGain gain{static_cast<int>(description_.prior.size()), evaluations_to_reach(history_, objective_, near * least).value_or(0), {}};
         try {
             const std::string previous = file_.string() + ".previous";

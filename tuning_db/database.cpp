@@ -67,22 +67,6 @@ bool answers_better(const Match& other, const Match& own) {
 
 }  // namespace
 
-std::string to_string(Grade grade) {
-    switch (grade) {
-        case Grade::exact:
-            return "exact";
-        case Grade::nearest_size:
-            return "nearest_size";
-        case Grade::same_architecture:
-            return "same_architecture";
-        case Grade::predicted:
-            return "predicted";
-        case Grade::none:
-            return "none";
-    }
-    return "none";
-}
-
 // A record that may answer, with what decides the order of trying; smaller goes first.
 struct Database::Candidate {
     Grade grade = Grade::none;
@@ -140,7 +124,7 @@ int Database::Table::erase(const std::function<bool(const Record&)>& chosen) {
 MergeCounts Database::insert(Record record, std::size_t place) {
     if (!record.wrong.empty()) return insert_mark(std::move(record), place);
     if (!refuted_.empty() && refuted_.contains(refutation_key(record))) return {.kept = 1};
-    Table& table = knows(*families_, record.problem.family()) ? known_ : foreign_;
+    Table& table = families_->has(record.problem.family()) ? known_ : foreign_;
     return table.add(std::move(record), place);
 }
 

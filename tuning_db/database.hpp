@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -20,7 +21,13 @@ namespace hone::inline v0_1 {
 /// How well a database's answer fits the question.
 enum class Grade { exact, nearest_size, same_architecture, predicted, none };
 
-std::string to_string(Grade grade);
+/// The grades in words, in their order: the same on the command line, in JSON, C, Fortran and
+/// Python.
+inline constexpr std::array<const char*, 5> grade_words{"exact", "nearest_size", "same_architecture", "predicted", "none"};
+
+inline std::string to_string(Grade grade) {
+    return grade_words.at(static_cast<std::size_t>(grade));
+}
 
 /// The answer to a look-up. With Grade::predicted no record fits, and what neighbouring problems of
 /// the family suggest is handed out (predict). With Grade::none the configuration is the family's

@@ -33,7 +33,7 @@ Problem read_problem(const JsonPlace& place, const Families& families) {
     place.only({"family", "parameters"});
     const std::string family = plain_word(place["family"], place["family"].string(longest_name));
     std::vector<Assignment> parameters = read_assignments(place["parameters"]);
-    if (!knows(families, family)) return {family, std::move(parameters), {}};
+    if (!families.has(family)) return {family, std::move(parameters), {}};
     try {
         return families.make_problem(family, parameters);
     } catch (const Error& error) {
@@ -201,10 +201,6 @@ Record read_record(const JsonPlace& place, const Families& families) {
     for (const auto& member : place.members())
         if (!is_known(member.name)) record.further.emplace_back(member.name, write_json(member));
     return record;
-}
-
-bool knows(const Families& families, const std::string& family) {
-    return std::any_of(families.begin(), families.end(), [&](const Family& known) { return known.name == family; });
 }
 
 }  // namespace hone::inline v0_1

@@ -39,7 +39,4 @@ Record record_from_json(std::string_view text, const Families& families, const s
 /// Reads a record inside a larger text.
 Record read_record(const JsonPlace& place, const Families& families);
 
-/// True for a family that `families` has.
-bool knows(const Families& families, const std::string& family);
-
 }  // namespace hone::inline v0_1

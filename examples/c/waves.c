@@ -153,7 +153,7 @@ int main(int count, char** words) {
     hone_kernel_info info = {.size = sizeof info};
     require(hone_session_kernel(session, problem, &kernel));
     require(hone_kernel_describe(kernel, &info));
-    printf("%s\n%s (grade %d%s%s)\n", info.problem, info.configuration, (int)info.grade, *info.note ? ": " : "", info.note);
+    printf("%s\n%s (grade %s%s%s)\n", info.problem, info.configuration, hone_grade_text(info.grade), *info.note ? ": " : "", info.note);
 
     /* The arrays, as the kernel describes them: the same layout whatever its configuration. */
     hone_array arrays[ARGUMENTS] = {0};

@@ -49,7 +49,7 @@ program waves
     kernel = session%kernel(problem)
     info = kernel%describe()
     print '(a)', info%problem
-    print '(a, " (grade ", i0, ")")', info%configuration, info%grade
+    print '(4a)', info%configuration, ' (grade ', hone_grade_text(info%grade), ')'
 
     ! The arrays, as the kernel describes them: the same layout whatever its configuration. C's rows are Fortran's columns.
     do i = 1, info%arguments

@@ -7,6 +7,7 @@
 #include <hone/foundation/random_words.hpp>
 #include <hone/generator/families/device/cpu_team.hpp>
 #include <hone/generator/render.hpp>
+#include <hone/generator/value_lists.hpp>
 #include <limits>
 
 namespace heat {

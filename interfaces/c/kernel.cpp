@@ -2,27 +2,12 @@
 #include <fmt/format.h>
 
 #include "interfaces/c/arrays.hpp"
+#include "interfaces/c/grades.hpp"
 #include "interfaces/c/open_session.hpp"
 #include "interfaces/c/structures.hpp"
 
 namespace hone::inline v0_1::languages {
 namespace {
-
-hone_grade grade_of(Grade grade) {
-    switch (grade) {
-        case Grade::exact:
-            return HONE_EXACT;
-        case Grade::nearest_size:
-            return HONE_NEAREST_SIZE;
-        case Grade::same_architecture:
-            return HONE_SAME_ARCHITECTURE;
-        case Grade::predicted:
-            return HONE_PREDICTED;
-        case Grade::none:
-            break;
-    }
-    return HONE_UNTUNED;
-}
 
 // A bound kernel whose arrays are there, as far as hone knows.
 BoundKernel& there(const char* function, const hone_bound* bound) {

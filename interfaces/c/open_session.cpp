@@ -3,6 +3,7 @@
 #include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "interfaces/kernel_folder/kernel_folder.hpp"
+#include "runtime/device_list.hpp"
 #include "tuner/worker/worker_program.hpp"
 #include "tuning_db/places.hpp"
 
@@ -40,9 +41,8 @@ OpenSession::OpenSession(const std::string& device, SessionSettings settings, st
     : families_(families_with(kernels, folders_)),
       settings_(with_families(std::move(settings), families_)),
       session_(device, settings_),
-      name_(to_string(session_.device().limits.target)),
+      name_(device_id(session_.device())),
       results_folder_(written_records(settings_.database)) {
-    if (traits_of(session_.device().limits.target).is_numbered) name_ += ":" + std::to_string(session_.device().index);
     Results& results = all_results_.emplace_back();
     results.library = &session_.library();
     latest_ = &results;

@@ -1,11 +1,17 @@
-// Sessions, their arrays and their records.
+// Sessions, their arrays and what they know.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "foundation/environment.hpp"
+#include "foundation/json.hpp"
+#include "generator/family_json.hpp"
 #include "interfaces/c/arrays.hpp"
 #include "interfaces/c/open_session.hpp"
 #include "interfaces/c/structures.hpp"
+#include "runtime/device_list.hpp"
 #include "tuning_db/record_json.hpp"
 
 namespace hone::inline v0_1::languages {
@@ -36,6 +42,42 @@ std::string records_of(const OpenSession& session, const char* problem) {
     for (const Record& record : session.database().records())
         if (problem == nullptr || record.problem.class_key() == wanted) text += (text.empty() ? "[" : ",\n ") + to_json(record);
     return text.empty() ? "[]" : text + "]";
+}
+
+std::string families_of(const OpenSession& session) {
+    std::string text;
+    for (const Family& family : session.families()) text += (text.empty() ? "" : ",\n ") + to_json(family);
+    return "{\"families\": [" + text + "]}";
+}
+
+// The problems with a result of their own for this device model, in the order of their texts.
+std::string problems_of(const OpenSession& session, const char* family) {
+    const std::string wanted = family == nullptr ? "" : session.families().find(family).name;
+    const Device& device = session.device();
+    const Database& database = session.database();
+    std::map<std::string, const Problem*> problems;
+    for (const Record& record : database.records())
+        if (record.device.target == device.fingerprint.target && record.device.name == device.fingerprint.name &&
+            (family == nullptr || record.problem.family() == wanted))
+            problems.emplace(record.problem.key(), &record.problem);
+    std::string text;
+    for (const auto& [key, problem] : problems) {
+        const Match match = database.best(*problem, device.fingerprint, device.limits);
+        // What was found for another arithmetic may answer. What was measured at another size says
+        // nothing about this problem's time: its own result is marked wrong, or slower than safe.
+        if (!match.record || (match.grade != Grade::exact && match.record->problem != *problem)) continue;
+        text += fmt::format(R"({}{{"problem": {}, "grade": "{}", "seconds": {}}})", text.empty() ? "" : ",\n ", json_string(key),
+                            to_string(match.grade), json_number(match.record->step.median));
+    }
+    return "{\"problems\": [" + text + "]}";
+}
+
+// For the caller to free.
+char* copy_of(const std::string& text) {
+    auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+    if (copy == nullptr) throw std::bad_alloc();
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+    return copy;
 }
 
 }  // namespace
@@ -97,11 +139,30 @@ hone_status hone_session_records(const hone_session* session, const char* proble
     return guarded(__func__, [&](const char* function) {
         const OpenSession& open = *open_handle<hone_session>(function, session)->content;
         given(function, json, "json");
-        const std::string text = records_of(open, problem);
-        auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
-        if (copy == nullptr) throw std::bad_alloc();
-        std::memcpy(copy, text.c_str(), text.size() + 1);
-        *json = copy;
+        *json = copy_of(records_of(open, problem));
+    });
+}
+
+hone_status hone_session_families(const hone_session* session, char** json) {
+    return guarded(__func__, [&](const char* function) {
+        const OpenSession& open = *open_handle<hone_session>(function, session)->content;
+        given(function, json, "json");
+        *json = copy_of(families_of(open));
+    });
+}
+
+hone_status hone_session_problems(const hone_session* session, const char* family, char** json) {
+    return guarded(__func__, [&](const char* function) {
+        const OpenSession& open = *open_handle<hone_session>(function, session)->content;
+        given(function, json, "json");
+        *json = copy_of(problems_of(open, family));
+    });
+}
+
+hone_status hone_devices(char** json) {
+    return guarded(__func__, [&](const char* function) {
+        given(function, json, "json");
+        *json = copy_of(hone::to_json(hone::list_devices()));
     });
 }
 

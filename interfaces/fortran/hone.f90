@@ -14,9 +14,10 @@
 !>     call sweep%close()
 !>     call session%close()
 !>
-!> Every procedure that can fail has an optional last argument `status`: HONE_OK, or one of the other codes with the reason in hone_last_error(). Without
-!> it a failure ends the program with that reason. Arrays that are bound must be contiguous targets, and stay where they are for as long as the kernel is
-!> bound to them.
+!> Every procedure that can fail has an optional last argument `status`: HONE_OK, or one of the
+!> other codes with the reason in hone_last_error(). Without it a failure ends the program with that
+!> reason. Arrays that are bound must be contiguous targets, and stay where they are for as long as
+!> the kernel is bound to them.
 module hone
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: error_unit
@@ -25,12 +26,13 @@ module hone
     private
 
     public :: hone_session, hone_kernel, hone_bound, hone_online, hone_array, hone_argument, hone_kernel_info, hone_tuning_result
-    public :: hone_array_of, hone_abi, hone_version, hone_last_error
+    public :: hone_array_of, hone_abi, hone_version, hone_last_error, hone_status_text, hone_grade_text, hone_devices
     public :: HONE_OK, HONE_BAD_HANDLE, HONE_BAD_ARGUMENT, HONE_ERROR, HONE_NO_MEMORY, HONE_NO_RESULT
     public :: HONE_F32, HONE_F64, HONE_I32, HONE_IN, HONE_OUT, HONE_INOUT, HONE_ANYWHERE, HONE_HOST, HONE_CUDA
-    public :: HONE_EXACT, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE, HONE_PREDICTED, HONE_UNTUNED
+    public :: HONE_EXACT, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE, HONE_PREDICTED, HONE_NONE, HONE_UNTUNED
 
-    !> What a kernel says of itself. `grade`: HONE_EXACT and so on; `updates`, `operations` and `bytes` are of one time step.
+    !> What a kernel says of itself. `grade`: HONE_EXACT and so on; hone_grade_text gives the word.
+    !> `updates`, `operations` and `bytes` are of one time step.
     type :: hone_kernel_info
         character(:), allocatable :: problem, configuration, note, range_unit
         integer(c_int64_t)        :: range = 0
@@ -39,8 +41,9 @@ module hone
         real(c_double)            :: updates = 0, operations = 0, bytes = 0
     end type
 
-    !> One array that a kernel is bound to. `strides` are those of C, slowest index first; element (i, j) of a shape [n][m] is number
-    !> 1 + origin + i * strides(1) + j * strides(2) of the array, with i and j from 0.
+    !> One array that a kernel is bound to. `strides` are those of C, slowest index first; element
+    !> (i, j) of a shape [n][m] is number 1 + origin + i * strides(1) + j * strides(2) of the array,
+    !> with i and j from 0.
     type :: hone_argument
         character(:), allocatable       :: name, shape, help
         integer(c_int32_t)              :: type = 0, access = 0, alignment = 0
@@ -69,6 +72,8 @@ module hone
         procedure :: open => session_open
         procedure :: close => session_close
         procedure :: synchronise => session_synchronise
+        procedure :: families => session_families
+        procedure :: problems => session_problems
         procedure :: kernel => session_kernel
         procedure :: tune => session_tune
         procedure :: allocate => session_allocate
@@ -99,7 +104,8 @@ module hone
         procedure :: close => online_close
     end type
 
-    !> A contiguous array of Fortran's, of any rank, as a kernel of the processor takes it: no copy is made.
+    !> A contiguous array of Fortran's, of any rank, as a kernel of the processor takes it: no copy
+    !> is made.
     interface hone_array_of
         module procedure array_of_f32, array_of_f64, array_of_i32
     end interface
@@ -132,6 +138,40 @@ contains
     function hone_last_error() result(text)
         character(:), allocatable :: text
         text = text_of(c_hone_last_error())
+    end function
+
+    !> A status in words: 'ok', 'bad handle'.
+    function hone_status_text(status) result(text)
+        integer(c_int), intent(in) :: status
+        character(:), allocatable  :: text
+        text = text_of(c_status_text(status))
+    end function
+
+    !> A grade as a word: 'exact', 'nearest_size', 'same_architecture', 'predicted', 'none'.
+    function hone_grade_text(grade) result(text)
+        integer(c_int32_t), intent(in) :: grade
+        character(:), allocatable      :: text
+        text = text_of(c_grade_text(grade))
+    end function
+
+    !> The devices of this machine that hone can use, as the JSON document of 'hone devices --json'.
+    function hone_devices(status) result(json)
+        integer(c_int), intent(out), optional :: status
+        character(:), allocatable             :: json
+        type(c_ptr)                           :: text
+        integer(c_int)                        :: code
+        text = c_null_ptr
+        code = c_devices(text)
+        json = taken(text)
+        call settle(code, status)
+    end function
+
+    !> Copies a text that the library allocated, and frees it.
+    function taken(text) result(copy)
+        type(c_ptr), intent(in)   :: text
+        character(:), allocatable :: copy
+        copy = text_of(text)
+        call c_text_free(text)
     end function
 
     !> Hands a status to a caller who asked for it; ends the program where nobody did.
@@ -182,8 +222,9 @@ contains
         stop 1, quiet=.true.
     end subroutine
 
-    !> `device` is 'best', 'cpu', 'cuda' or 'cuda:1'. `database` is a folder of tuned results, which must be there; without it all usual places are read.
-    !> `kernels` are folders of kernels of one's own (docs/your-own-kernel.md), separated by colons; without it those in HONE_KERNELS.
+    !> `device` is 'best', 'cpu', 'cuda' or 'cuda:1'. `database` is a folder of tuned results, which
+    !> must be there; without it all usual places are read. `kernels` are folders of kernels of
+    !> one's own (docs/your-own-kernel.md), separated by colons; without it those in HONE_KERNELS.
     subroutine session_open(self, device, database, status, kernels)
         class(hone_session), intent(inout)            :: self
         character(*), intent(in)                      :: device
@@ -219,6 +260,40 @@ contains
         call settle(c_session_synchronise(self%handle, stream_or_default(stream)), status)
     end subroutine
 
+    !> The families that the session knows, as the JSON document of 'hone families --json'.
+    function session_families(self, status) result(json)
+        class(hone_session), intent(in)       :: self
+        integer(c_int), intent(out), optional :: status
+        character(:), allocatable             :: json
+        type(c_ptr)                           :: text
+        integer(c_int)                        :: code
+        text = c_null_ptr
+        code = c_session_families(self%handle, text)
+        json = taken(text)
+        call settle(code, status)
+    end function
+
+    !> The problems with a result for the device's model, of one family or of all, as a JSON
+    !> document: {"problems": [{"problem", "grade", "seconds"}]}.
+    function session_problems(self, family, status) result(json)
+        class(hone_session), intent(in)           :: self
+        character(*), intent(in), optional        :: family
+        integer(c_int), intent(out), optional     :: status
+        character(:), allocatable                 :: json
+        character(:, c_char), allocatable, target :: name
+        type(c_ptr)                               :: chosen, text
+        integer(c_int)                            :: code
+        chosen = c_null_ptr
+        text = c_null_ptr
+        if (present(family)) then
+            name = trim(family)//c_null_char
+            chosen = c_loc(name)
+        end if
+        code = c_session_problems(self%handle, chosen, text)
+        json = taken(text)
+        call settle(code, status)
+    end function
+
     !> The best kernel known for a problem, "family name=value ...".
     function session_kernel(self, problem, status) result(kernel)
         class(hone_session), intent(in)       :: self
@@ -228,7 +303,8 @@ contains
         call settle(c_session_kernel(self%handle, trim(problem)//c_null_char, kernel%handle), status)
     end function
 
-    !> Tunes a problem for so many seconds, or so many candidates; the result is kept, and is what `kernel` gives from then on.
+    !> Tunes a problem for so many seconds, or so many candidates; the result is kept, and is what
+    !> `kernel` gives from then on.
     subroutine session_tune(self, problem, seconds, evaluations, result, status)
         class(hone_session), intent(in)                 :: self
         character(*), intent(in)                        :: problem
@@ -254,7 +330,8 @@ contains
         call settle(code, status)
     end subroutine
 
-    !> Memory on the session's device for `count` elements of a type (HONE_F32 and so on), not initialised.
+    !> Memory on the session's device for `count` elements of a type (HONE_F32 and so on), not
+    !> initialised.
     subroutine session_allocate(self, type, count, array, status)
         class(hone_session), intent(in)       :: self
         integer(c_int32_t), intent(in)        :: type
@@ -272,7 +349,8 @@ contains
         call settle(c_array_free(self%handle, array), status)
     end subroutine
 
-    !> Copies all of `from` to the beginning of `to`, between any two of host and device memory; synchronise before host memory is used again.
+    !> Copies all of `from` to the beginning of `to`, between any two of host and device memory;
+    !> synchronise before host memory is used again.
     subroutine session_copy(self, to, from, stream, status)
         class(hone_session), intent(in)       :: self
         type(hone_array), intent(in)          :: to, from
@@ -349,7 +427,8 @@ contains
                                   self%handle), status)
     end subroutine
 
-    !> One time step, over the whole range or over elements first to last of it, both counted from 1 and included.
+    !> One time step, over the whole range or over elements first to last of it, both counted from 1
+    !> and included.
     subroutine bound_launch(self, first, last, stream, status)
         class(hone_bound), intent(in)            :: self
         integer(c_int64_t), intent(in), optional :: first, last
@@ -385,8 +464,9 @@ contains
         call settle(c_bound_close(self%handle), status)
     end subroutine
 
-    !> A kernel that is tuned while the application steps; `bound`: the part of the time that may be spent on it, 0.05 by default.
-    !> `verify_reduced`: candidates of large problems run once they are right on smaller arrays, without a look at the problem's own size.
+    !> A kernel that is tuned while the application steps; `bound`: the part of the time that may be
+    !> spent on it, 0.05 by default. `verify_reduced`: candidates of large problems run once they
+    !> are right on smaller arrays, without a look at the problem's own size.
     subroutine online_open(self, session, problem, arrays, bound, verify_reduced, status)
         class(hone_online), intent(inout)     :: self
         type(hone_session), intent(in)        :: session

@@ -1,4 +1,5 @@
-!> The functions, structures and numbers of interfaces/c/hone.h as Fortran sees them. Programs use the module hone, which is made of these.
+!> The functions, structures and numbers of interfaces/c/hone.h as Fortran sees them. Programs use
+!> the module hone, which is made of these.
 module hone_c
     use, intrinsic :: iso_c_binding
     implicit none
@@ -10,9 +11,11 @@ module hone_c
     integer(c_int32_t), parameter :: HONE_IN = 1, HONE_OUT = 2, HONE_INOUT = 3
     integer(c_int32_t), parameter :: HONE_ANYWHERE = 0, HONE_HOST = 1, HONE_CUDA = 2
     integer(c_int32_t), parameter :: HONE_EXACT = 1, HONE_NEAREST_SIZE = 2, HONE_SAME_ARCHITECTURE = 3
-    integer(c_int32_t), parameter :: HONE_PREDICTED = 4, HONE_UNTUNED = 5
+    integer(c_int32_t), parameter :: HONE_PREDICTED = 4, HONE_NONE = 5
+    integer(c_int32_t), parameter :: HONE_UNTUNED = HONE_NONE  ! the name before version 1.3
 
-    !> An array as a kernel takes it: hone_array_of(array) for one of Fortran's, hone_session%allocate for memory of the session's device.
+    !> An array as a kernel takes it: hone_array_of(array) for one of Fortran's,
+    !> hone_session%allocate for memory of the session's device.
     type, bind(c) :: hone_array
         type(c_ptr)        :: data = c_null_ptr
         integer(c_int64_t) :: count = 0
@@ -87,6 +90,22 @@ module hone_c
         type(c_ptr) function c_hone_last_error() bind(c, name='hone_last_error')
             import :: c_ptr
         end function
+        type(c_ptr) function c_status_text(status) bind(c, name='hone_status_text')
+            import :: c_int, c_ptr
+            integer(c_int), value :: status
+        end function
+        type(c_ptr) function c_grade_text(grade) bind(c, name='hone_grade_text')
+            import :: c_int32_t, c_ptr
+            integer(c_int32_t), value :: grade
+        end function
+        integer(c_int) function c_devices(json) bind(c, name='hone_devices')
+            import :: c_int, c_ptr
+            type(c_ptr), intent(inout) :: json
+        end function
+        subroutine c_text_free(text) bind(c, name='hone_text_free')
+            import :: c_ptr
+            type(c_ptr), value :: text
+        end subroutine
         integer(c_int) function c_session_open(device, options, session) bind(c, name='hone_session_open')
             import :: c_char, c_int, c_ptr, session_options
             character(kind=c_char), intent(in) :: device(*)
@@ -100,6 +119,16 @@ module hone_c
         integer(c_int) function c_session_synchronise(session, stream) bind(c, name='hone_session_synchronise')
             import :: c_int, c_ptr
             type(c_ptr), value :: session, stream
+        end function
+        integer(c_int) function c_session_families(session, json) bind(c, name='hone_session_families')
+            import :: c_int, c_ptr
+            type(c_ptr), value         :: session
+            type(c_ptr), intent(inout) :: json
+        end function
+        integer(c_int) function c_session_problems(session, family, json) bind(c, name='hone_session_problems')
+            import :: c_int, c_ptr
+            type(c_ptr), value         :: session, family
+            type(c_ptr), intent(inout) :: json
         end function
         integer(c_int) function c_session_kernel(session, problem, kernel) bind(c, name='hone_session_kernel')
             import :: c_char, c_int, c_ptr

@@ -47,6 +47,16 @@ void require_released(const Call& call) {
     require(status);
 }
 
+// The text that a call writes, which is freed. Other Python threads run meanwhile.
+template <typename Call>
+std::string taken(const Call& call) {
+    char* text = nullptr;
+    require_released([&] { return call(&text); });
+    std::string copy = text;
+    hone_text_free(text);
+    return copy;
+}
+
 void* stream_of(std::uintptr_t stream) {
     return reinterpret_cast<void*>(stream);  // NOLINT(performance-no-int-to-ptr): Python's libraries give streams as numbers
 }
@@ -320,10 +330,7 @@ class Kernel {
         return info;
     }
     const std::vector<Argument>& arguments() const { return arguments_; }
-    std::string grade() const {
-        constexpr std::array words{"", "exact", "nearest_size", "same_architecture", "predicted", "none"};
-        return words.at(static_cast<std::size_t>(info().grade));
-    }
+    std::string grade() const { return hone_grade_text(info().grade); }
     std::unique_ptr<BoundKernel> bind(const nb::args& arrays, std::uintptr_t stream) const {
         return std::make_unique<BoundKernel>(session_, handle_, described_all(arguments_, arrays, info().problem, session_->device), stream);
     }
@@ -442,11 +449,15 @@ class Session {
         require_released([&] { return hone_session_synchronise(handle, stream_of(stream)); });
     }
     std::string records_json(const std::optional<std::string>& problem) const {
-        char* text = nullptr;
-        require(hone_session_records(open_->get(), text_or_null(problem), &text));
-        std::string copy = text;
-        hone_text_free(text);
-        return copy;
+        const char* const chosen = text_or_null(problem);
+        return taken([chosen, handle = open_->get()](char** json) { return hone_session_records(handle, chosen, json); });
+    }
+    std::string families_json() const {
+        return taken([handle = open_->get()](char** json) { return hone_session_families(handle, json); });
+    }
+    std::string problems_json(const std::optional<std::string>& family) const {
+        const char* const chosen = text_or_null(family);
+        return taken([chosen, handle = open_->get()](char** json) { return hone_session_problems(handle, chosen, json); });
     }
     nb::dict tune(const std::string& problem, double seconds, std::int64_t evaluations, const std::optional<std::string>& strategy,
                   const std::optional<std::string>& objective, const std::optional<std::string>& only, std::int64_t seed, bool resume,
@@ -499,6 +510,7 @@ NB_MODULE(_hone, module) {
     hone_error = error.ptr();
     module.def(
         "version", [] { return std::string(hone_version()); }, "The release of the library.");
+    module.def("_devices_json", [] { return taken(hone_devices); });
 
     nb::class_<Argument>(module, "Argument", "An array that a kernel is bound to.")
         .def_ro("name", &Argument::name)
@@ -539,7 +551,7 @@ NB_MODULE(_hone, module) {
             "TypeError or ValueError that name the array.")
         .def_prop_ro("problem", text(&hone_kernel_info::problem), "In full, with the values that were left out.")
         .def_prop_ro("configuration", text(&hone_kernel_info::configuration), "'block_x=32,block_y=8,...'")
-        .def_prop_ro("grade", &Kernel::grade, "How well it fits: 'exact', 'nearest_size', 'same_architecture', 'predicted', or 'none': not tuned.")
+        .def_prop_ro("grade", &Kernel::grade, "How well it fits: 'exact', 'nearest_size', 'same_architecture', 'predicted', 'none'.")
         .def_prop_ro("note", text(&hone_kernel_info::note), "What may make the configuration less fit, beside its grade.")
         .def_prop_ro("source", text(&hone_kernel_info::source), "The text that was compiled.")
         .def_prop_ro("range_unit", text(&hone_kernel_info::range_unit), "'planes', 'elements', ...")
@@ -573,6 +585,8 @@ NB_MODULE(_hone, module) {
              "candidates of large problems run once they are right on smaller arrays, without a look at the problem's own size.")
         .def("synchronise", &Session::synchronise, "stream"_a = 0, "Waits for all that was queued on a stream.")
         .def("_records_json", &Session::records_json, "problem"_a)
+        .def("_families_json", &Session::families_json)
+        .def("_problems_json", &Session::problems_json, "family"_a)
         .def("_tune", &Session::tune, "problem"_a, "seconds"_a, "evaluations"_a, "strategy"_a, "objective"_a, "only"_a, "seed"_a, "resume"_a,
              "progress"_a.none())
         .def("close", &Session::close, "Ends the session; bound kernels go on until they are closed themselves.");

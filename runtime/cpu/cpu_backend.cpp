@@ -14,6 +14,7 @@
 #include "foundation/forked.hpp"
 #include "foundation/host_memory.hpp"
 #include "foundation/processors.hpp"
+#include "foundation/sha256.hpp"
 #include "generator/workload.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"

@@ -23,6 +23,7 @@
 #include "foundation/file_store.hpp"
 #include "foundation/process.hpp"
 #include "foundation/run_folder.hpp"
+#include "foundation/sha256.hpp"
 #include "runtime/compiled_entries.hpp"
 #include "runtime/cpu/compiled_headers.hpp"
 #include "runtime/cpu/cpu_device.hpp"

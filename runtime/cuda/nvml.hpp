@@ -6,20 +6,9 @@
 #include <vector>
 
 #include "runtime/cuda/shared_library.hpp"
+#include "runtime/device_reading.hpp"
 
 namespace hone::inline v0_1 {
-
-/// One reading of a device by NVIDIA's management library; what it does not tell is absent.
-struct DeviceReading {
-    std::optional<double> power_watts;
-    std::optional<double> sm_megahertz;
-    std::optional<double> memory_megahertz;
-    std::optional<double> temperature_celsius;
-    /// Why the clock is below its maximum, e.g. "software power cap"; "idle" is not among them.
-    std::vector<std::string> throttle_reasons;
-
-    bool operator==(const DeviceReading&) const = default;
-};
 
 /// Reads power, clocks, temperature and throttling of a CUDA device through NVML, where it is
 /// installed. Makes no context.

@@ -48,7 +48,7 @@ TEST(CampaignCandidates, EachCostsItselfAlone) {
         evaluator.begin(problem, random(), 0.2);
         const auto evaluate = [&](const std::string& text) {
             const Config config = space.parse(text);
-            const Candidate candidate{space.index_of(config), config, false};
+            const Candidate candidate{space.index_of(config), config};
             evaluator.prepare(candidate);
             return evaluator.evaluate(candidate, 0, [] { return false; }).value();
         };

@@ -31,7 +31,7 @@ fs::path journal_in(const fs::path& database) {
 void expect_every_candidate_once(const std::string& journal) {
     std::set<std::int64_t> seen;
     for (const JournalEntry& entry : parse_journal(journal, "journal").entries) {
-        if (entry.kind != JournalEntry::Kind::evaluation || entry.finalist || entry.again) continue;
+        if (entry.kind != JournalEntry::Kind::evaluation || entry.purpose != Candidate::Purpose::search) continue;
         EXPECT_TRUE(seen.insert(entry.index).second) << "candidate " << entry.index << " was recorded twice";
     }
 }

@@ -1,5 +1,6 @@
-!> What a Fortran program is told of arrays that a kernel cannot take: of another type, too small, on another device, freed, not contiguous (which ends
-!> the program: "errors parts"), of sessions and kernels that are closed, and of a device that is not there ("errors device").
+!> What a Fortran program is told of devices, families and problems; and of what is refused: arrays of
+!> another type, too small, on another device, freed, not contiguous (which ends the program: "errors
+!> parts"), sessions and kernels that are closed, a device that is not there ("errors device").
 program errors
     use, intrinsic :: iso_c_binding
     use hone
@@ -11,7 +12,9 @@ program errors
     type(hone_array)   :: given(3), other
     real(c_float), allocatable, target  :: u(:), f(:), stencil(:), wide(:, :)
     real(c_double), allocatable, target :: doubles(:)
-    type(hone_argument) :: argument
+    type(hone_argument)    :: argument
+    type(hone_kernel_info) :: info
+    character(:), allocatable :: unknown
     integer(c_int)      :: status
     character(8)        :: word
     logical             :: failed = .false.
@@ -26,6 +29,16 @@ program errors
     f = 0
     stencil = 1
     if (word == 'parts') given(1) = hone_array_of(wide(1, :))
+
+    call contain('devices', hone_devices(), '{"devices": [', '"id": "cpu"')
+    call contain('families', session%families(), '{"families": [', '"gauss_seidel_27 ')
+    call contain('problems', session%problems('gauss_seidel_27'), '{"problems": [', ']}')
+    call contain('a status', hone_status_text(HONE_BAD_HANDLE), 'bad', 'bad handle')
+    info = kernel%describe()
+    call contain('a grade', hone_grade_text(info%grade)//' '//hone_grade_text(HONE_NONE), hone_grade_text(info%grade), 'none')
+    unknown = session%problems('gauss_seidel_28', status)
+    call expect('problems of no family', HONE_ERROR, 'gauss_seidel_28', 'did you mean gauss_seidel_27')
+    if (len(unknown) > 0) failed = .true.
 
     given = [hone_array_of(doubles), hone_array_of(f), hone_array_of(stencil)]
     call bound%bind(kernel, given, status=status)
@@ -59,6 +72,13 @@ program errors
     if (failed) stop 1, quiet=.true.
 
 contains
+
+    subroutine contain(what, text, one, other)
+        character(*), intent(in) :: what, text, one, other
+        if (len(one) > 0 .and. index(text, one) > 0 .and. index(text, other) > 0) return
+        print '(4a)', what, ': NOT as expected: ', text
+        failed = .true.
+    end subroutine
 
     subroutine expect(what, code, found, remedy)
         character(*), intent(in)   :: what, found, remedy

@@ -88,8 +88,8 @@ TEST(Value, AnAbsentNameOrTheOtherTypeIsAnErrorThatNamesThePlace) {
 }
 
 TEST(Value, AssignmentsAreJoinedInOrder) {
-    EXPECT_EQ(join({{"b", std::int64_t{1}}, {"a", std::string("two")}}, ","), "b=1,a=two");
-    EXPECT_EQ(join({}, ","), "");
+    EXPECT_EQ(assignments_text({{"b", std::int64_t{1}}, {"a", std::string("two")}}, ","), "b=1,a=two");
+    EXPECT_EQ(assignments_text({}, ","), "");
 }
 
 }  // namespace

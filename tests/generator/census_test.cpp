@@ -11,6 +11,7 @@
 
 #include "foundation/error.hpp"
 #include "generator/early_expression.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/running_time.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "generator/member_tree.hpp"
 #include "tests/support/fresh_random.hpp"
 
 namespace hone::members_test {

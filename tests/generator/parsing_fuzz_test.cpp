@@ -8,6 +8,7 @@
 
 #include "foundation/error.hpp"
 #include "generator/families.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/generator/sample_family.hpp"
 
 namespace hone::parsing_fuzz_test {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "foundation/error.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/fresh_random.hpp"
 
 namespace hone::search_space_test {

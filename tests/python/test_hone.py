@@ -1,5 +1,6 @@
 """The Python package on the processor. What kernels compute is compared with formulas in NumPy that share nothing with hone."""
 
+import json
 import pathlib
 import signal
 import threading
@@ -234,6 +235,34 @@ def test_tunes_and_gives_the_winner_from_then_on(session):
     ours = [record for record in session.records(SMALL) if record["problem"]["parameters"]["nx"] == 20]
     assert [record["step_seconds"]["median"] for record in ours] == [result["seconds"]]
     assert len(session.records()) > 100, "with those that ship with hone"
+
+
+def test_lists_devices_families_and_problems(session, tmp_path):
+    processor = hone.devices()[-1]
+    assert (processor["id"], processor["name"], processor["memory_bytes"]) == (session.device, session.name, session.memory_bytes)
+    families = {family["name"]: family for family in session.families()}
+    stencil = families["gauss_seidel_27"]
+    assert stencil["example"].startswith("gauss_seidel_27 ") and stencil["summary"]
+    precision = next(parameter for parameter in stencil["parameters"] if parameter["name"] == "precision")
+    assert precision["words"] == ["f32", "f64"]
+    with hone.Session("cpu", database=tmp_path) as empty:
+        assert empty.problems() == []
+        assert empty.kernel(SMALL).grade == "none"
+        result = empty.tune(SMALL, evaluations=2, seed=5)
+        (known,) = empty.problems("gauss_seidel_27")
+        assert known == {"problem": empty.kernel(SMALL).problem, "grade": "exact", "seconds": result["seconds"]}
+        assert empty.problems("dg_volume") == []
+        with pytest.raises(hone.Error, match="did you mean gauss_seidel_27"):
+            empty.problems("gauss_seidel_28")
+    with pytest.raises(ValueError, match="session is closed"):
+        empty.families()
+
+
+def test_grades_are_the_words_of_the_commands(session):
+    schema = json.loads((pathlib.Path(__file__).parents[2] / "tools" / "schema" / "output-1.schema.json").read_text())
+    words = schema["$defs"]["lookup"]["properties"]["matches"]["items"]["properties"]["grade"]["enum"]
+    assert {problem["grade"] for problem in session.problems()} | {session.kernel(SMALL).grade} <= set(words)
+    assert all(f"'{word}'" in hone.Kernel.grade.__doc__ for word in words)
 
 
 def test_records_come_as_a_frame(session):

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "generator/block.hpp"
+#include "generator/value_lists.hpp"
 
 namespace hone::test {
 namespace {

@@ -59,7 +59,8 @@ Verification verify(Backend& backend, const Family& family, const Problem& probl
         backend.synchronise();
         // An input must come back as it was.
         const HostArray& expected = workload.expected[i].words() != 0 ? workload.expected[i] : workload.arrays[i];
-        result.error = std::max(result.error, weighed(largest_difference(specs[i], computed, expected), workload.tolerance, workload.tolerances, i));
+        result.error =
+            std::max(result.error, weighed_difference(largest_difference(specs[i], computed, expected), workload.tolerance, workload.tolerances, i));
     }
     return result;
 }

@@ -109,7 +109,8 @@ TEST(SimulateCommand, PassesOverWhatHoldsNothingToSearch) {
     JournalText journal;
     journal.run.problem = "gauss_seidel_27 stencil=constant";
     replace_file(empty, journal_text(journal));
-    journal.entries.push_back({JournalEntry::Kind::evaluation, 1, 0, false, "block_x=32", failure(Status::compile_failed, "made up")});
+    journal.entries.push_back(
+        {JournalEntry::Kind::evaluation, 1, 0, Candidate::Purpose::search, "block_x=32", failure(Status::compile_failed, "made up")});
     replace_file(failed, journal_text(journal));
     const std::vector<std::string> options{"--strategy", "random", "--repetitions", "2", "--json"};
     const auto simulated = [&](std::vector<std::string> words) {
@@ -176,7 +177,8 @@ TEST(SimulateCommand, SaysThatAJournalHoldsAPartOfItsSpace) {
     journal.run.strategy = "local_search";
     journal.run.members = 400;
     for (int i = 0; i < 40; ++i)
-        journal.entries.push_back({JournalEntry::Kind::evaluation, 0, i, false, "t=" + std::to_string(i), measurement(1e-3 * (1 + i), {})});
+        journal.entries.push_back(
+            {JournalEntry::Kind::evaluation, 0, i, Candidate::Purpose::search, "t=" + std::to_string(i), measurement(1e-3 * (1 + i), {})});
     journal.entries.push_back({.kind = JournalEntry::Kind::done});
     const std::string file = (folder.path() / "part.jsonl").string();
     replace_file(file, journal_text(journal));

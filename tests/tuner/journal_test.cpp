@@ -44,7 +44,8 @@ class JournalTest : public testing::Test {
     }
 
     JournalEntry entry(std::int64_t index) const {
-        JournalEntry made{JournalEntry::Kind::evaluation, 1.5 * static_cast<double>(index), index, false, "t=" + std::to_string(index), {}};
+        JournalEntry made{JournalEntry::Kind::evaluation, 1.5 * static_cast<double>(index), index,
+                          Candidate::Purpose::search,     "t=" + std::to_string(index),     {}};
         made.outcome = test::Landscape(5).outcome(0, static_cast<std::uint64_t>(index));
         made.outcome.reason = "with \"quotes\", a\nline's end and \xe2\x82\xac";
         made.outcome.verification_error = std::numeric_limits<double>::infinity();
@@ -83,12 +84,35 @@ TEST_F(JournalTest, GivesBackWhatWasAppended) {
             EXPECT_EQ(found.outcome, entry(i).outcome);
         }
         EXPECT_FALSE(journal.complete());
-        journal.append({JournalEntry::Kind::finish, 9, 0, false, "", {}});
-        journal.append({JournalEntry::Kind::done, 10, 0, false, "", {}});
+        journal.append({JournalEntry::Kind::finish, 9, 0, Candidate::Purpose::search, "", {}});
+        journal.append({JournalEntry::Kind::done, 10, 0, Candidate::Purpose::search, "", {}});
     }
     const Journal journal = Journal::resume(file, run);
     EXPECT_EQ(journal.entries()[3].kind, JournalEntry::Kind::finish);
     EXPECT_TRUE(journal.complete());
+}
+
+TEST_F(JournalTest, SaysOfEachEvaluationWhatItWasFor) {
+    const std::vector<std::pair<Candidate::Purpose, std::string>> words{
+        {Candidate::Purpose::search, "candidate"}, {Candidate::Purpose::again, "again"}, {Candidate::Purpose::finalist, "finalist"}};
+    {
+        Journal journal = Journal::start(file, run);
+        for (const auto& [purpose, word] : words) {
+            JournalEntry made = entry(1);
+            made.purpose = purpose;
+            journal.append(made);
+        }
+    }
+    std::istringstream lines(read(file));
+    std::string line;
+    std::getline(lines, line);  // the run
+    for (const auto& [purpose, word] : words) {
+        std::getline(lines, line);
+        EXPECT_TRUE(line.starts_with("{\"event\": \"" + word + "\", \"elapsed\": 1.5, \"index\": 1, \"config\": \"t=1\", \"outcome\": {")) << line;
+    }
+    const Journal journal = Journal::resume(file, run);
+    ASSERT_EQ(journal.entries().size(), words.size());
+    for (std::size_t i = 0; i < words.size(); ++i) EXPECT_EQ(journal.entries()[i].purpose, words[i].first) << words[i].second;
 }
 
 TEST_F(JournalTest, ACutAnywhereLosesAtMostTheLastLine) {

@@ -6,6 +6,7 @@
 
 #include "generator/early_expression.hpp"
 #include "generator/search_space.hpp"
+#include "generator/value_lists.hpp"
 
 namespace hone::test {
 

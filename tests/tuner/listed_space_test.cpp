@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "generator/value_lists.hpp"
+
 namespace hone::listed_space_test {
 namespace {
 

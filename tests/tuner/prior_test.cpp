@@ -45,18 +45,17 @@ TEST(Prior, PromisingMembersAreTheNearestNeighboursOnceEach) {
 
 TEST(Prior, CountsEvaluationsUntilACostIsReached) {
     std::vector<JournalEntry> entries;
-    const auto add = [&](double seconds, bool finalist, bool again) {
+    const auto add = [&](double seconds, Candidate::Purpose purpose = Candidate::Purpose::search) {
         JournalEntry entry;
-        entry.finalist = finalist;
-        entry.again = again;
+        entry.purpose = purpose;
         entry.outcome.step.median = seconds;
         entries.push_back(entry);
     };
-    add(5, false, false);
-    add(1, false, true);  // measured again: no evaluation
-    add(4, false, false);
-    add(3, false, false);
-    add(1, true, false);
+    add(5);
+    add(1, Candidate::Purpose::again);  // no evaluation
+    add(4);
+    add(3);
+    add(1, Candidate::Purpose::finalist);
     EXPECT_EQ(evaluations_to_reach(entries, {}, 5), 1);
     EXPECT_EQ(evaluations_to_reach(entries, {}, 3.5), 3);
     EXPECT_EQ(evaluations_to_reach(entries, {}, 2), std::nullopt);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "foundation/error.hpp"
+#include "generator/value_lists.hpp"
 
 namespace hone::restriction_test {
 namespace {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "foundation/error.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/running_time.hpp"
 #include "tests/tuner/large_space.hpp"
 #include "tests/tuner/synthetic.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/search_space.hpp"
+#include "generator/value_lists.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/random.hpp"
 #include "tuner/statistics.hpp"
@@ -110,7 +111,7 @@ class SimulatedEvaluator : public Evaluator {
     std::optional<Outcome> evaluate(const Candidate& candidate, double /*incumbent*/, const std::function<bool()>& stop) override {
         if (stop()) return std::nullopt;
         evaluated.push_back(candidate.index);
-        Outcome outcome = landscape_.outcome(candidate.index, candidate.finalist ? 1 : 0);
+        Outcome outcome = landscape_.outcome(candidate.index, is_finalist(candidate) ? 1 : 0);
         seconds += outcome.verify_seconds + outcome.measure_seconds;
         return outcome;
     }

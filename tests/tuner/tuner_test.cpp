@@ -11,6 +11,7 @@
 #include <set>
 
 #include "foundation/error.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/tuner/synthetic.hpp"
 
@@ -51,7 +52,7 @@ std::vector<Candidate> run(Tuner& tuner, Evaluate evaluate) {
         const Candidate candidate = outstanding.front();
         outstanding.pop_front();
         trace.push_back(candidate);
-        tuner.report(candidate, evaluate(candidate.index, candidate.finalist ? ++rounds[candidate.index] : 0));
+        tuner.report(candidate, evaluate(candidate.index, is_finalist(candidate) ? ++rounds[candidate.index] : 0));
     }
     return trace;
 }
@@ -141,7 +142,7 @@ TEST(Tuner, MeasuresFinalistsInTurnAndTheSafeConfigurationWithThem) {
     const auto trace = run(tuner, [](std::int64_t index, int) { return measured(100.0 - static_cast<double>(index)); });
     std::vector<std::int64_t> finals;
     for (const auto& candidate : trace)
-        if (candidate.finalist) finals.push_back(candidate.index);
+        if (is_finalist(candidate)) finals.push_back(candidate.index);
     EXPECT_EQ(finals, (std::vector<std::int64_t>{0, 8, 9, 8, 9, 0, 9, 0, 8}));
     EXPECT_EQ(tuner.best()->config.integer("t"), 9);
     EXPECT_EQ(tuner.best()->outcome.step.samples, 21) << "three rounds of seven samples, and not the first measurement";
@@ -213,8 +214,8 @@ TEST(Tuner, SaysWhatItMeasuredAgainInVain) {
     Tuner shortened(space, find_strategy("exhaustive"), 1);
     bool began = false;
     while (auto candidate = shortened.next()) {
-        shortened.report(*candidate, measured(candidate->finalist ? 60 : 1, 1e-3));
-        if (candidate->finalist && !std::exchange(began, true)) shortened.finish();
+        shortened.report(*candidate, measured(is_finalist(*candidate) ? 60 : 1, 1e-3));
+        if (is_finalist(*candidate) && !std::exchange(began, true)) shortened.finish();
     }
     ASSERT_TRUE(shortened.done());
     EXPECT_TRUE(shortened.contradicted());
@@ -278,7 +279,7 @@ TEST(Tuner, FinishDropsWhatIsOutstandingAndGoesToTheFinals) {
     EXPECT_THROW(tuner.report(outstanding[2], measured(3)), Error);
     const auto finalist = tuner.next();
     ASSERT_TRUE(finalist);
-    EXPECT_TRUE(finalist->finalist);
+    EXPECT_TRUE(is_finalist(*finalist));
     EXPECT_EQ(tuner.evaluations(), 2);
 }
 
@@ -301,13 +302,28 @@ TEST(Tuner, HasComparedOnceASecondCandidateIsMeasuredOrNoneIsLeft) {
     EXPECT_TRUE(tuner.compared());
 }
 
+TEST(Tuner, TakesAReportForThePurposeThatItAskedForAlone) {
+    const SearchSpace space = line(2);
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2, .final_rounds = 1});
+    while (const auto candidate = tuner.next()) {
+        for (const auto purpose : {Candidate::Purpose::search, Candidate::Purpose::again, Candidate::Purpose::finalist}) {
+            Candidate other = *candidate;
+            other.purpose = purpose;
+            EXPECT_EQ(candidate->is(other), purpose == candidate->purpose);
+            if (!candidate->is(other)) EXPECT_THROW(tuner.report(other, measured(1)), Error);
+        }
+        tuner.report(*candidate, measured(1));
+    }
+    EXPECT_TRUE(tuner.done());
+}
+
 TEST(Tuner, FinishInTheFinalsLeavesEachFinalistOneRound) {
     const SearchSpace space = line(10);
     Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2, .final_rounds = 3});
     std::vector<std::int64_t> finals;
     while (const auto candidate = tuner.next()) {
         tuner.report(*candidate, measured(100.0 - static_cast<double>(candidate->index)));
-        if (!candidate->finalist) continue;
+        if (!is_finalist(*candidate)) continue;
         finals.push_back(candidate->index);
         if (finals.size() == 1) tuner.finish();
     }
@@ -322,7 +338,7 @@ TEST(Tuner, FinishAfterTheFirstRoundOfTheFinalsIsDone) {
     int finals = 0;
     while (const auto candidate = tuner.next()) {
         tuner.report(*candidate, measured(100.0 - static_cast<double>(candidate->index)));
-        finals += candidate->finalist ? 1 : 0;
+        finals += is_finalist(*candidate) ? 1 : 0;
         if (finals == 4) tuner.finish();
     }
     EXPECT_EQ(finals, 4);
@@ -398,7 +414,7 @@ TEST(Tuner, EvaluatesPromisingMembersRightAfterTheSafeConfigurationAndNoneTwice)
         std::vector<std::int64_t> order;
         std::set<std::int64_t> distinct;
         for (const auto& candidate : trace) {
-            if (candidate.finalist) continue;
+            if (is_finalist(candidate)) continue;
             order.push_back(candidate.index);
             EXPECT_TRUE(distinct.insert(candidate.index).second) << strategy.name << " " << candidate.index;
         }
@@ -440,10 +456,10 @@ TEST(Tuner, MeasuresTheIncumbentAgainWhenTheDeviceIsInAnotherState) {
     });
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < trace.size(); ++i)
-        if (trace[i].again) {
+        if (trace[i].purpose == Candidate::Purpose::again) {
             places.push_back(i);
             EXPECT_EQ(trace[i].index, 5);
-            EXPECT_FALSE(trace[i].finalist);
+            EXPECT_FALSE(is_finalist(trace[i]));
         }
     ASSERT_EQ(places.size(), 1U) << "once; then the incumbent is known in this state too";
     EXPECT_EQ(places[0], 20U + 3) << "a window behind the first candidate that was measured in another state";
@@ -487,7 +503,7 @@ TEST_P(TunerOnLandscapes, SameSeedAndReportsGiveTheSameRunHoweverEarlyCandidates
         outstanding.pop_front();
         ASSERT_LT(place, expected.size()) << "seed " << seed;
         ASSERT_EQ(candidate.config, expected[place++].config) << "seed " << seed;
-        lazy.report(candidate, evaluate(candidate.index, candidate.finalist ? ++rounds[candidate.index] : 0));
+        lazy.report(candidate, evaluate(candidate.index, is_finalist(candidate) ? ++rounds[candidate.index] : 0));
     }
     EXPECT_EQ(place, expected.size());
     EXPECT_EQ(lazy.best()->config, eager.best()->config);

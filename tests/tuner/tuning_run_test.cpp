@@ -17,6 +17,7 @@
 
 #include "foundation/error.hpp"
 #include "generator/families.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/fresh_random.hpp"
 #include "tests/support/running_time.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -71,7 +72,7 @@ class UnorderedEvaluator : public SimulatedEvaluator {
   public:
     UnorderedEvaluator(const Landscape& landscape, std::size_t devices) : SimulatedEvaluator(landscape), devices_(devices) {}
     std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override {
-        const std::size_t place = prepared.front().finalist ? 0 : random_() % std::min(devices_, prepared.size());
+        const std::size_t place = is_finalist(prepared.front()) ? 0 : random_() % std::min(devices_, prepared.size());
         auto outcome = evaluate(prepared[place], incumbent, stop);
         return outcome ? std::optional(Evaluated{place, *outcome}) : std::nullopt;
     }
@@ -344,7 +345,7 @@ class ErraticEvaluator : public SimulatedEvaluator {
     using SimulatedEvaluator::SimulatedEvaluator;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
         auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
-        if (!outcome || !candidate.finalist) return outcome;
+        if (!outcome || !is_finalist(candidate)) return outcome;
         const double factor = std::pow(60, ++rounds_[candidate.index]);
         for (double& sample : outcome->samples) sample *= factor;
         outcome->step = summarise(outcome->samples);
@@ -421,7 +422,7 @@ TEST_F(TuningRunTest, WhatARestrictionLeavesOutIsNotKeptAsItsResult) {
       public:
         Slower(const Landscape& of, std::int64_t safe, double factor) : SimulatedEvaluator(of), safe_(safe), factor_(factor) {}
         std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
-            auto outcome = SimulatedEvaluator::evaluate({safe_, candidate.config, candidate.finalist, candidate.again}, incumbent, stop);
+            auto outcome = SimulatedEvaluator::evaluate({safe_, candidate.config, candidate.purpose}, incumbent, stop);
             if (!outcome || candidate.index == safe_) return outcome;
             for (double& seconds : outcome->samples) seconds *= factor_;
             outcome->step = summarise(outcome->samples);
@@ -455,7 +456,7 @@ TEST_F(TuningRunTest, FinalsThatTakeLongerThanForeseenAreShortened) {
         using SimulatedEvaluator::SimulatedEvaluator;
         std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
             auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
-            if (outcome && candidate.finalist) seconds += 2;
+            if (outcome && is_finalist(candidate)) seconds += 2;
             return outcome;
         }
     };

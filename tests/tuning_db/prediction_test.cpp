@@ -9,6 +9,7 @@
 #include <random>
 
 #include "generator/families/built_in_families.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/support/fresh_random.hpp"

@@ -165,8 +165,8 @@ TEST(RecordJson, AProblemOfAnUnknownFamilyIsKeptAsItStands) {
     const Record foreign = record_from_json(to_json(record), test::volume_alone(), "here");
     EXPECT_EQ(foreign.problem.key(), record.problem.key());
     EXPECT_EQ(to_json(foreign), to_json(record));
-    EXPECT_FALSE(knows(test::volume_alone(), "sweep"));
-    EXPECT_TRUE(knows(test::volume_alone(), "volume"));
+    EXPECT_FALSE(test::volume_alone().has("sweep"));
+    EXPECT_TRUE(test::volume_alone().has("volume"));
 }
 
 TEST(RecordJson, AnErrorNamesThePlaceGivenByTheCaller) {

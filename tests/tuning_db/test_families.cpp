@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "generator/value_lists.hpp"
+
 namespace hone::test {
 namespace {
 

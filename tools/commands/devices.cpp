@@ -1,10 +1,10 @@
 #include <fmt/ranges.h>
 
 #include "runtime/cuda/nvml.hpp"
+#include "runtime/device_list.hpp"
 #include "tools/console/command.hpp"
 #include "tools/console/format.hpp"
 #include "tools/console/json.hpp"
-#include "tools/console/target.hpp"
 
 namespace hone::tools {
 namespace devices {
@@ -12,37 +12,6 @@ namespace devices {
 struct Settings {
     bool json = false;
 };
-
-struct Missing {
-    std::string target;
-    std::string reason;
-};
-
-struct Found {
-    std::vector<Device> devices;
-    std::vector<Missing> missing;
-};
-
-Found find_all() {
-    Found found;
-    for (const auto& entry : backends()) {
-        std::string reason;
-        const std::vector<Device> devices = entry.devices(reason);
-        found.devices.insert(found.devices.end(), devices.begin(), devices.end());
-        if (devices.empty()) found.missing.push_back({to_string(entry.target), reason});
-    }
-    return found;
-}
-
-// What the management library says now; null members are not known.
-Json document_of(const DeviceReading& reading) {
-    const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-    return {{"power_watts", number(reading.power_watts)},
-            {"sm_megahertz", number(reading.sm_megahertz)},
-            {"memory_megahertz", number(reading.memory_megahertz)},
-            {"temperature_celsius", number(reading.temperature_celsius)},
-            {"throttle_reasons", reading.throttle_reasons}};
-}
 
 std::string text_of(const DeviceReading& reading) {
     std::vector<std::string> parts;
@@ -52,22 +21,6 @@ std::string text_of(const DeviceReading& reading) {
     if (reading.temperature_celsius) parts.push_back(fmt::format("{:.0f} degrees Celsius", *reading.temperature_celsius));
     for (const auto& reason : reading.throttle_reasons) parts.push_back("slowed by " + reason);
     return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-Json document_of(const Device& device) {
-    const auto& fingerprint = device.fingerprint;
-    Json document{{"id", device_id(device)},
-                  {"target", to_string(fingerprint.target)},
-                  {"name", fingerprint.name},
-                  {"architecture", fingerprint.architecture},
-                  {"units", fingerprint.units},
-                  {"driver", fingerprint.driver},
-                  {"compiler", fingerprint.compiler},
-                  {"key", device_key(fingerprint)},
-                  {"memory_bytes", device.memory_bytes},
-                  {"limits", json_of(device.limits)}};
-    if (traits_of(fingerprint.target).has_monitor) document["now"] = document_of(DeviceMonitor(device.index).read());
-    return document;
 }
 
 void print_text(const Device& device, Console& console) {
@@ -95,18 +48,15 @@ void print_text(const Device& device, Console& console) {
 }
 
 Exit list(const Settings& settings, Console& console) {
-    const auto [devices, missing] = find_all();
+    const DeviceList found = list_devices();
     if (settings.json) {
-        Json rows = Json::array();
-        for (const auto& device : devices) rows.push_back(document_of(device));
-        Json absent = Json::array();
-        for (const auto& [target, reason] : missing) absent.push_back({{"target", target}, {"reason", reason}});
-        print(console, Json{{"devices", std::move(rows)}, {"missing", std::move(absent)}});
+        print(console, Json::parse(to_json(found)));
     } else {
-        for (const auto& device : devices) print_text(device, console);
-        for (const auto& [target, reason] : missing) console.print("{}", fitted(fmt::format("{}: none; {}\n", target, reason), console.out_width()));
+        for (const Device& device : found.devices) print_text(device, console);
+        for (const auto& [target, reason] : found.missing)
+            console.print("{}", fitted(fmt::format("{}: none; {}\n", to_string(target), reason), console.out_width()));
     }
-    return devices.empty() ? Exit::missing : Exit::ok;
+    return found.devices.empty() ? Exit::missing : Exit::ok;
 }
 
 Action declare(Options& options) {

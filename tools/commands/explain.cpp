@@ -453,7 +453,7 @@ Exit explain(const Settings& settings, Console& console) {
         search = explain_search(*subject.journal, subject.record ? subject.record->config.key() : "", known_families());
         subject.missing.insert(subject.missing.end(), search->missing.begin(), search->missing.end());
     }
-    if (subject.record && knows(known_families(), subject.record->problem.family())) {
+    if (subject.record && known_families().has(subject.record->problem.family())) {
         if (settings.compile) {
             compile_kernel(subject);
         } else {

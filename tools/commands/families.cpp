@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "generator/family_json.hpp"
 #include "tools/console/command.hpp"
 #include "tools/console/format.hpp"
 #include "tools/console/json.hpp"
@@ -29,23 +30,6 @@ std::string described(const ProblemParameter& parameter) {
     return text;
 }
 
-Json document_of(const Family& family) {
-    Json parameters = Json::array();
-    for (const auto& parameter : family.parameters) {
-        Json row{{"name", parameter.name}, {"help", parameter.help}, {"extent", parameter.extent}};
-        if (parameter.words.empty()) {
-            row["low"] = parameter.low;
-            row["high"] = parameter.high;
-        } else {
-            row["words"] = parameter.words;
-        }
-        if (!parameter.fallback.empty()) row["default"] = json_of(parse_value(parameter.fallback));
-        parameters.push_back(std::move(row));
-    }
-    return {{"name", family.name},       {"summary", family.summary},       {"source", family.source},
-            {"example", family.example}, {"range_unit", family.range_unit}, {"parameters", std::move(parameters)}};
-}
-
 void print_text(const Family& family, Console& console) {
     constexpr int page = 100;
     const int width = console.out_width() > 0 ? std::min(console.out_width(), page) : page;
@@ -64,7 +48,7 @@ Exit list(const Settings& settings, Console& console) {
         for (const auto& family : families) chosen.push_back(&family);
     if (settings.json) {
         Json rows = Json::array();
-        for (const auto* family : chosen) rows.push_back(document_of(*family));
+        for (const auto* family : chosen) rows.push_back(Json::parse(to_json(*family)));
         print(console, Json{{"families", std::move(rows)}});
         return Exit::ok;
     }

@@ -40,20 +40,20 @@ bool same_device(Grade grade) {
 
 std::string explained(const Match& match, const Problem& problem) {
     if (match.record && match.record->problem == problem && !match.record->verified_on.empty())
-        return "nearest size: tuned for this very problem, but verified at a smaller size only";
+        return "tuned for this very problem, but verified at a smaller size only";
     switch (match.grade) {
         case Grade::exact:
-            return "exact: tuned for this very problem on this device";
+            return "tuned for this very problem on this device";
         case Grade::nearest_size:
-            return "nearest size: tuned for another size on this device";
+            return "tuned for another size on this device";
         case Grade::same_architecture:
-            return "same architecture: tuned on another device";
+            return "tuned on another device";
         case Grade::predicted:
-            return "predicted: nothing tuned fits; results of neighbouring problems suggest it";
+            return "nothing tuned fits; results of neighbouring problems suggest it";
         case Grade::none:
             break;
     }
-    return "none: nothing tuned fits; the family's safe configuration is used";
+    return "nothing tuned fits; the family's safe configuration is used";
 }
 
 Json document_of(const Family& family, const Problem& problem, const Match& match) {
@@ -118,7 +118,8 @@ std::vector<std::string> passed_over(const Database& database, const Family& fam
 
 void print_text(const Family& family, const Problem& problem, const Match& match, const std::vector<std::string>& nearest,
                 const std::vector<std::string>& others, bool explain, Console& console) {
-    std::vector<std::pair<std::string, std::string>> lines{{"grade", explained(match, problem)}, {"configuration", match.config.key()}};
+    std::vector<std::pair<std::string, std::string>> lines{{"grade", to_string(match.grade) + ": " + explained(match, problem)},
+                                                           {"configuration", match.config.key()}};
     if (match.record) {
         const Record& record = *match.record;
         lines.emplace_back("taken from", record.problem.key());

@@ -128,7 +128,7 @@ std::vector<Record> all_of(const std::map<std::string, std::vector<Record>>& by_
 std::set<std::string> unknown_families(const std::map<std::string, std::vector<Record>>& by_device, const Families& families) {
     std::set<std::string> names;
     for (const auto& record : all_of(by_device))
-        if (!knows(families, record.problem.family())) names.insert(record.problem.family());
+        if (!families.has(record.problem.family())) names.insert(record.problem.family());
     return names;
 }
 
@@ -162,7 +162,7 @@ void print_fronts(const Settings& settings, const Families& families, Console& c
         const std::optional<JournalText> journal = journal_if_readable(file, console);
         if (!journal) continue;
         const std::string family = journal->run.problem.substr(0, journal->run.problem.find(' '));
-        if (!knows(families, family)) continue;
+        if (!families.has(family)) continue;
         const Problem problem = families.parse_problem(journal->run.problem);
         const std::string table = filter.matches(problem) ? pareto_table(metered_points(journal->entries)) : "";
         if (table.empty()) continue;

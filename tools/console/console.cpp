@@ -26,14 +26,14 @@ std::string_view code(Style style) {
 
 void Console::styled(Style style, std::string_view text) {
     const bool plain = !colour || style == Style::plain || text.empty();
-    out << (plain ? "" : code(style)) << printable(text) << (plain ? "" : "\x1b[0m");
+    out << (plain ? "" : code(style)) << printable_text(text) << (plain ? "" : "\x1b[0m");
 }
 
 void Console::redraw_lines(const std::vector<std::string>& lines) {
     std::string text = "\r";
     if (drawn > 0) text += fmt::format("\x1b[{}A", drawn);
     text += "\x1b[J";  // what stands below the cursor goes
-    for (const std::string& line : lines) text += printable(line) + "\n";
+    for (const std::string& line : lines) text += printable_text(line) + "\n";
     error << text << std::flush;
     drawn = static_cast<int>(lines.size());
 }

@@ -16,7 +16,7 @@ namespace hone::tools {
 enum class Style { plain, strong, faint, good, fair, poor };
 
 /// Where a command writes: results on `out`, everything else (progress, messages) on `error`, so
-/// that `--json` output is one document and nothing else. All text goes through `printable`.
+/// that `--json` output is one document and nothing else. All text goes through `printable_text`.
 struct Console {
     std::ostream& out;
     std::ostream& error;
@@ -32,19 +32,19 @@ struct Console {
 
     template <typename... Arguments>
     void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-        out << printable(fmt::format(format, std::forward<Arguments>(arguments)...));
+        out << printable_text(fmt::format(format, std::forward<Arguments>(arguments)...));
     }
     template <typename... Arguments>
     void message(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
         if (drawn > 0) redraw_lines({});
-        error << printable(fmt::format(format, std::forward<Arguments>(arguments)...)) << std::flush;
+        error << printable_text(fmt::format(format, std::forward<Arguments>(arguments)...)) << std::flush;
     }
     /// Text of a result in a style, or as it is where there are no colours.
     void styled(Style style, std::string_view text);
     /// Puts lines in place of those that it put there before, for progress; none takes them away.
     void redraw_lines(const std::vector<std::string>& lines);
     /// Puts text in place of the terminal's last line, for progress.
-    void redraw(std::string_view text) { error << '\r' << printable(text) << "\x1b[K" << std::flush; }
+    void redraw(std::string_view text) { error << '\r' << printable_text(text) << "\x1b[K" << std::flush; }
 };
 
 /// Whether results on a terminal may have colours: not where NO_COLOR is set to anything

@@ -1,5 +1,6 @@
 #include "tools/console/json.hpp"
 
+#include "runtime/device_list.hpp"
 #include "tuning_db/record_json.hpp"
 
 namespace hone::tools {
@@ -24,16 +25,7 @@ Json json_of(const Config& config) {
 }
 
 Json json_of(const Limits& limits) {
-    if (!traits_of(limits.target).has_blocks)
-        return {{"cores", limits.multiprocessors}, {"vector_bytes", limits.vector_bytes}, {"l2_bytes_per_core", limits.cache_bytes}};
-    return {{"multiprocessors", limits.multiprocessors},
-            {"max_threads_per_block", limits.max_threads_per_block},
-            {"max_threads_per_multiprocessor", limits.max_threads_per_multiprocessor},
-            {"registers_per_multiprocessor", limits.registers_per_multiprocessor},
-            {"max_registers_per_thread", limits.max_registers_per_thread},
-            {"shared_bytes_per_block", limits.shared_bytes_per_block},
-            {"shared_bytes_per_multiprocessor", limits.shared_bytes_per_multiprocessor},
-            {"l2_bytes", limits.cache_bytes}};
+    return Json::parse(to_json(limits));
 }
 
 Json json_of(const Counts& counts) {

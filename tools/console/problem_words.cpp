@@ -183,7 +183,7 @@ std::string short_key(const Problem& problem, const Families& families) {
         });
         if (!is_default) told.push_back(assignment);
     }
-    return problem.family() + " " + join(told, " ");
+    return problem.family() + " " + assignments_text(told, " ");
 }
 
 std::string told_briefly(const Problem& problem, const std::string& but) {

@@ -111,11 +111,6 @@ Device recorded_device(const std::string& model, const Database& database) {
                 names.empty() ? "tune something first" : did_you_mean(model, names) + fmt::format("there are records of {}", fmt::join(names, ", ")));
 }
 
-std::string device_id(const Device& device) {
-    const std::string target = to_string(device.fingerprint.target);
-    return traits_of(device.fingerprint.target).is_numbered ? fmt::format("{}:{}", target, device.index) : target;
-}
-
 std::unique_ptr<Backend> open_backend(const std::string& name, DiskCache& cache) {
     return make_backend(device_id(find_device(name)), cache);
 }

@@ -5,6 +5,7 @@
 
 #include "generator/limits.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/device_list.hpp"
 #include "tools/console/json.hpp"
 #include "tools/console/options.hpp"
 #include "tuning_db/database.hpp"
@@ -53,9 +54,6 @@ Limits generous_limits(const DeviceFingerprint& device);
 /// The device of a model that the records know, by its name or its key ("NVIDIA H200",
 /// "nvidia_h200"), whether it is here or not. Throws Error naming the models that there are.
 Device recorded_device(const std::string& model, const Database& database);
-
-/// The name of a device for `make_backend`: "cpu", "cuda:0".
-std::string device_id(const Device& device);
 
 /// A backend for the device; errors as for `find_device`.
 std::unique_ptr<Backend> open_backend(const std::string& name, DiskCache& cache);

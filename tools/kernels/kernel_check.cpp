@@ -182,9 +182,9 @@ std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& 
         ++written;
         if (std::isnan(one))
             other == poison ? unwritten.add(i) : std::isnan(other) ? wrong.add(i) : dependent.add(i);
-        else if (difference(one, right) > tolerance)
+        else if (value_difference(one, right) > tolerance)
             wrong.add(i);
-        else if (difference(other, right) > tolerance)
+        else if (value_difference(other, right) > tolerance)
             unsteady.add(i);
     }
     const auto at = [&](const Count& count) { return spec.name + place_of(spec, count.first); };

@@ -42,7 +42,7 @@ std::string name_of(KernelState state) {
 }
 
 RecordKernel kernel_today(const Record& record, const Families& families) {
-    if (!knows(families, record.problem.family())) return {KernelState::foreign, "this hone has no such family", {}, std::nullopt};
+    if (!families.has(record.problem.family())) return {KernelState::foreign, "this hone has no such family", {}, std::nullopt};
     const Family& family = families.of(record.problem);
     RecordKernel kernel{KernelState::impossible, "", record.config, std::nullopt};
     kernel.source = made(family, record.problem, record.device, kernel.config, kernel.reason);

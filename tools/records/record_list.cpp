@@ -79,7 +79,7 @@ const std::array<RecordColumn, 17>& columns() {
 
 // On one line, without what a terminal would act upon: then its width is known.
 std::string cell(const std::string& text) {
-    std::string line = printable(text);
+    std::string line = printable_text(text);
     std::replace_if(
         line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
     return line;

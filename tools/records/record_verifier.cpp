@@ -73,10 +73,11 @@ std::optional<RecordVerifier::Job> RecordVerifier::job_of(const Record& record, 
         const Config& safe = space.safe();
         const KernelSource source = family.kernel(record.problem, config, device_.limits);
         const std::string hash = kernel_hash(source.text);
+        const auto purpose = [](bool final) { return final ? Candidate::Purpose::finalist : Candidate::Purpose::search; };
         return Job{record,
                    &family,
-                   {.index = space.index_of(config), .config = config, .finalist = settings_.update},
-                   {.index = space.index_of(safe), .config = safe, .finalist = settings_.update && record.safe_joules > 0},  // metered, too
+                   {.index = space.index_of(config), .config = config, .purpose = purpose(settings_.update)},
+                   {.index = space.index_of(safe), .config = safe, .purpose = purpose(settings_.update && record.safe_joules > 0)},  // metered, too
                    hash,
                    record.versions.source_hash == hash,
                    source.executed_operations};

@@ -157,8 +157,9 @@ TuningProgress progress_of(const JournalText& journal) {
     double least = std::numeric_limits<double>::infinity();
     for (const JournalEntry& entry : journal.entries) {
         progress.elapsed = std::max(progress.elapsed, entry.elapsed);
-        if (entry.kind != JournalEntry::Kind::done) progress.finals = entry.kind == JournalEntry::Kind::finish || entry.finalist;
-        if (entry.kind != JournalEntry::Kind::evaluation || entry.finalist || entry.again || !seen.insert(entry.config).second) continue;
+        if (entry.kind != JournalEntry::Kind::done) progress.finals = entry.kind == JournalEntry::Kind::finish || is_finalist(entry);
+        if (entry.kind != JournalEntry::Kind::evaluation || entry.purpose != Candidate::Purpose::search || !seen.insert(entry.config).second)
+            continue;
         ++progress.evaluations;
         ++progress.counts[entry.outcome.status];
         if (progress.evaluations == 1) progress.safe = entry.outcome;

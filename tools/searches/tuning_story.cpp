@@ -150,7 +150,7 @@ TuningStory story_of(const JournalText& journal) {
         story.compile_seconds += entry.outcome.compile_seconds;
         story.verify_seconds += entry.outcome.verify_seconds;
         story.measure_seconds += entry.outcome.measure_seconds;
-        if (entry.finalist || !seen.insert(entry.config).second) continue;
+        if (is_finalist(entry) || !seen.insert(entry.config).second) continue;
         ++story.evaluations;
         if (entry.outcome.measured()) {
             add_measured(story, entry);

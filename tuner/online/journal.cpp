@@ -59,7 +59,7 @@ bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries, cons
         if (stop()) return true;
         if (entry.kind == JournalEntry::Kind::finish) policy.resume_finish();
         if (entry.kind != JournalEntry::Kind::evaluation) continue;
-        if (!policy.resume({entry.index, {}, entry.finalist, entry.again}, entry.outcome)) return false;
+        if (!policy.resume({entry.index, {}, entry.purpose}, entry.outcome)) return false;
     }
     return true;
 }
@@ -119,8 +119,7 @@ void append(OnlineNotes& notes, const std::vector<OnlineEvent>& events, double e
         JournalEntry entry;
         entry.elapsed = elapsed;
         entry.index = event.candidate.index;
-        entry.finalist = event.candidate.finalist;
-        entry.again = event.candidate.again;
+        entry.purpose = event.candidate.purpose;
         entry.config = event.candidate.config.key();
         entry.outcome = event.outcome;
         if (event.kind == OnlineEvent::Kind::finish) entry.kind = JournalEntry::Kind::finish;

@@ -88,7 +88,7 @@ struct OnlinePolicy::State {
             const auto known = vettings.find(trial.candidate.index);
             if (known != vettings.end() && !known->second.measured())
                 end(trial, known->second);
-            else if (trial.candidate.finalist && is_beaten(trial.candidate.index))
+            else if (is_finalist(trial.candidate) && is_beaten(trial.candidate.index))
                 end(trial, told.at(trial.candidate.index));
             else if (known != vettings.end() && is_incumbent(trial))
                 trial.stage = Trial::Stage::ready;  // it is loaded: it runs
@@ -105,7 +105,7 @@ struct OnlinePolicy::State {
     }
 
     int fetched() const {
-        return static_cast<int>(std::count_if(trials.begin(), trials.end(), [](const Trial& t) { return !t.candidate.finalist; }));
+        return static_cast<int>(std::count_if(trials.begin(), trials.end(), [](const Trial& t) { return !is_finalist(t.candidate); }));
     }
 
     void end(Trial& trial, Outcome outcome) {
@@ -158,7 +158,7 @@ struct OnlinePolicy::State {
         told.clear();
         scale = 0;
         progress.settled = false;
-        events.push_back({OnlineEvent::Kind::reopened, {incumbent(), space.at(incumbent()), false}, {}});
+        events.push_back({OnlineEvent::Kind::reopened, {incumbent(), space.at(incumbent())}, {}});
     }
 
     // --- trials
@@ -197,13 +197,13 @@ struct OnlinePolicy::State {
     /// trial.
     bool others_come_first() {
         return progress.tried == 0 && std::any_of(trials.begin(), trials.end(), [this](const Trial& trial) {
-                   return trial.stage == Trial::Stage::vetting && !trial.candidate.finalist && !is_incumbent(trial);
+                   return trial.stage == Trial::Stage::vetting && !is_finalist(trial.candidate) && !is_incumbent(trial);
                });
     }
 
     /// Finalists are compared in turns, by the tuner's order.
     double rank(const Trial& trial) {
-        const double found = trial.candidate.finalist ? 0 : ratio(trial.candidate.index);
+        const double found = is_finalist(trial.candidate) ? 0 : ratio(trial.candidate.index);
         return found > 0 ? found : 1;
     }
 
@@ -227,7 +227,7 @@ struct OnlinePolicy::State {
         trial.stage = Trial::Stage::ready;
         if (!vetting.measured()) return end(trial, vetting);
         const double found = ratio(trial.candidate.index);
-        if (trial.candidate.finalist || rules.screen <= 0 || found <= rules.screen || !pace.known()) return;
+        if (is_finalist(trial.candidate) || rules.screen <= 0 || found <= rules.screen || !pace.known()) return;
         Outcome outcome = vetting;
         const double factor = campaign_scale() / vettings.at(incumbent()).step.minimum;
         for (double& seconds : outcome.samples) seconds *= factor;
@@ -285,7 +285,7 @@ struct OnlinePolicy::State {
     void end_own_trial() {
         const auto vetting = vettings.find(incumbent());
         for (Trial& trial : trials) {
-            if (!is_incumbent(trial) || trial.stage != Trial::Stage::ready || trial.candidate.finalist || vetting == vettings.end()) continue;
+            if (!is_incumbent(trial) || trial.stage != Trial::Stage::ready || is_finalist(trial.candidate) || vetting == vettings.end()) continue;
             Outcome outcome = vetting->second;
             outcome.samples = pace.samples();
             const double factor = campaign_scale() / pace.median();
@@ -323,7 +323,7 @@ struct OnlinePolicy::State {
     void distrust(const Outcome& outcome) {
         const std::int64_t safe = space.index_of(space.safe());
         if (incumbent() == safe) return;
-        reject({incumbent(), space.at(incumbent()), false}, fmt::format("{}: {}", to_string(outcome.status), outcome.reason));
+        reject({incumbent(), space.at(incumbent())}, fmt::format("{}: {}", to_string(outcome.status), outcome.reason));
         progress.incumbent = safe;
         pace.restart({});
         confirming = 0;
@@ -398,7 +398,7 @@ OnlinePolicy::OnlinePolicy(const SearchSpace& space, const StrategyEntry& strate
                            std::vector<std::int64_t> promising)
     : state_(std::make_unique<State>(space, strategy, seed, incumbent, rules, std::move(promising))) {
     // The first to be vetted: what the worker's times of all others are compared with.
-    state_->wanted.push_back({incumbent, space.at(incumbent), false});
+    state_->wanted.push_back({incumbent, space.at(incumbent)});
 }
 
 OnlinePolicy::~OnlinePolicy() = default;
@@ -408,7 +408,7 @@ OnlinePolicy& OnlinePolicy::operator=(OnlinePolicy&&) noexcept = default;
 bool OnlinePolicy::resume(const Candidate& was, const Outcome& outcome) {
     State& state = *state_;
     const auto candidate = state.tuner->next();
-    if (!candidate || candidate->index != was.index || candidate->finalist != was.finalist || candidate->again != was.again) return false;
+    if (!candidate || !candidate->is(was)) return false;
     state.tell(*candidate, outcome);
     state.progress.settled = state.tuner->done();
     return true;

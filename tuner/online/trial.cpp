@@ -107,7 +107,7 @@ Trial::Verdict Trial::judge(double incumbent, bool alone, const OnlineRules& rul
     if (verdict == hone::Verdict::worse) return Verdict::slower;
     const auto fewest = static_cast<std::size_t>(rules.sampling.fewest);
     if (!alone && rivals.size() < std::min(own.size(), fewest)) return Verdict::more;
-    if (!alone && !candidate.finalist && own.size() >= fewest) {
+    if (!alone && !is_finalist(candidate) && own.size() >= fewest) {
         const Statistics candidates = summarise({own.begin(), own.end()});
         const Statistics incumbents = summarise(rivals);
         if (candidates.low > incumbents.high) return Verdict::slower;

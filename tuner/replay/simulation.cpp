@@ -76,7 +76,7 @@ Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std:
     GainRule rule(until, window);
     Replay result;
     while (std::ssize(result.best) < evaluations && !result.ended) {
-        for (auto candidate = tuner.next(); candidate && !candidate->finalist; candidate = tuner.next()) pending.push_back(*std::move(candidate));
+        for (auto candidate = tuner.next(); candidate && !is_finalist(*candidate); candidate = tuner.next()) pending.push_back(*std::move(candidate));
         if (pending.empty()) break;  // every member was asked
         const RecordedConfiguration configuration = recorded.at(pending.front().index);
         tuner.report(pending.front(), replayed(configuration));

@@ -259,7 +259,7 @@ StepVerdict Verifier::step(const BoundKernel& kernel) {
     StepVerdict verdict;
     std::string where;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        const double found = weighed(differences[guards + i], data.tolerance, data.tolerances, i);
+        const double found = weighed_difference(differences[guards + i], data.tolerance, data.tolerances, i);
         if (found <= verdict.error) continue;
         verdict.error = found;
         where = arrays_[i].name;

@@ -41,10 +41,6 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-bool same(const Candidate& a, const Candidate& b) {
-    return a.index == b.index && a.finalist == b.finalist && a.again == b.again;
-}
-
 }  // namespace
 
 std::string request_to_open(Target target, int index, const std::filesystem::path& cache, const std::string& further) {
@@ -250,7 +246,7 @@ void WorkerEvaluator::finish(Lane& lane, Outcome outcome) {
     if (lane.comparing) return compare(lane, outcome);
     if (std::exchange(lane.unwanted, false)) return;
     measured_one_ = true;
-    if (const auto compiled = pool_.result(candidate.config); compiled && !candidate.finalist) outcome.compile_seconds += compiled->seconds;
+    if (const auto compiled = pool_.result(candidate.config); compiled && !is_finalist(candidate)) outcome.compile_seconds += compiled->seconds;
     if (is_first(lane) && !yardstick_ && outcome.measured()) yardstick_ = {candidate, outcome};
     if (!lane.place.name.empty()) outcome.measured_on = lane.place.name;
     if (lane.pace && *lane.pace != 1) outcome.pace = lane.pace;
@@ -329,15 +325,15 @@ void WorkerEvaluator::refuse_uncompilable() {
 }
 
 std::ptrdiff_t WorkerEvaluator::place_among_wanted(const Candidate& candidate) const {
-    return std::find_if(wanted_.begin(), wanted_.end(), [&](const Candidate& other) { return same(candidate, other); }) - wanted_.begin();
+    return std::find_if(wanted_.begin(), wanted_.end(), [&](const Candidate& other) { return candidate.is(other); }) - wanted_.begin();
 }
 
 /// The oldest candidate that the device may measure now; one device keeps to their order.
 std::deque<Candidate>::iterator WorkerEvaluator::next_for(const Lane& lane) {
     for (auto candidate = queue_.begin(); candidate != queue_.end(); ++candidate) {
-        const bool own = candidate->finalist || candidate->again;
+        const bool own = candidate->purpose != Candidate::Purpose::search;
         if ((own && !is_first(lane)) || place_among_wanted(*candidate) == std::ssize(wanted_)) continue;
-        if (candidate->finalist && measuring()) break;
+        if (is_finalist(*candidate) && measuring()) break;
         if (pool_.result(candidate->config)) return candidate;
         if (devices() == 1) break;
     }
@@ -366,8 +362,8 @@ void WorkerEvaluator::hand_out(Lane& lane, double incumbent) {
 }
 
 void WorkerEvaluator::measure(Lane& lane, const Candidate& candidate, double incumbent) {
-    SamplingRule rule = candidate.finalist ? sampling_ : search_sampling();
-    rule.energy_seconds = energy_seconds(candidate.finalist);
+    SamplingRule rule = is_finalist(candidate) ? sampling_ : search_sampling();
+    rule.energy_seconds = energy_seconds(is_finalist(candidate));
     const std::string source = settings_.source ? fmt::format(R"(, "source": {})", json_string(settings_.source(candidate.config))) : "";
     lane.worker->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}, "finalist": {}{}}})",
                                   json_string(candidate.config.key()), json_number(incumbent), to_json(rule), strict(candidate) ? 1 : 0, source));
@@ -406,7 +402,7 @@ void WorkerEvaluator::wait_a_moment(bool compile) {
 std::optional<Evaluated> WorkerEvaluator::evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) {
     wanted_ = prepared;
     for (const Candidate& candidate : prepared) {
-        const auto is_it = [&](const Candidate& other) { return same(candidate, other); };
+        const auto is_it = [&](const Candidate& other) { return candidate.is(other); };
         const bool known = std::any_of(queue_.begin(), queue_.end(), is_it) ||
                            std::any_of(finished_.begin(), finished_.end(), [&](const Finished& f) { return is_it(f.candidate); }) ||
                            std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return worth_waiting(l) && is_it(*l.at_work); });

@@ -177,7 +177,7 @@ class WorkerEvaluator : public Evaluator {
     bool may_compile();
 
     SamplingRule search_sampling() const;
-    bool strict(const Candidate& candidate) const { return candidate.finalist || settings_.strict; }
+    bool strict(const Candidate& candidate) const { return is_finalist(candidate) || settings_.strict; }
     double strict_seconds(const Candidate& candidate) const;
     double timeout(const Candidate& candidate) const;
     double patience(const Candidate& candidate) const;

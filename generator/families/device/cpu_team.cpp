@@ -1,6 +1,7 @@
 #include "generator/families/device/cpu_team.hpp"
 
 #include "generator/render.hpp"
+#include "generator/value_lists.hpp"
 
 namespace hone::inline v0_1 {
 namespace {

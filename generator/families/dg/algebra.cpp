@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "generator/value_lists.hpp"
+
 namespace hone::inline v0_1::dg {
 namespace {
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from . import _hone
 from ._hone import Argument, BoundKernel, Error, Kernel, Online
@@ -32,6 +32,7 @@ __all__ = [
     "Online",
     "Session",
     "TuningResult",
+    "devices",
     "journal_frame",
     "read_journal",
     "simulate",
@@ -41,6 +42,12 @@ __version__ = _hone.version()
 
 Progress = Callable[[dict], Any]
 Path = Union[str, "os.PathLike[str]"]
+
+
+def devices() -> List[Dict[str, Any]]:
+    """The devices of this machine that hone can use: a dict for each with `id` (what `Session` takes), `name`, `architecture`, `memory_bytes`,
+    `limits` and the other members of 'hone devices --json'."""
+    return json.loads(_hone._devices_json())["devices"]
 
 
 class TuningResult(dict):
@@ -117,6 +124,16 @@ class Session(_hone.Session):
             if line is not None:
                 line.end()
 
+    def families(self) -> List[Dict[str, Any]]:
+        """The families that the session knows, with those of its kernel folders: a dict for each with `name`, `summary`, `example` (a problem) and
+        `parameters`. A parameter has a `name`, a `help` and what is allowed: `words`, or `low` and `high`."""
+        return json.loads(self._families_json())["families"]
+
+    def problems(self, family: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The problems with a tuned result for the session's device model, of one family or of all: a dict for each with `problem`, the `grade`
+        that `kernel` gives it, and the `seconds` that its configuration took per time step when it was measured."""
+        return json.loads(self._problems_json(family))["problems"]
+
     def records(self, problem: Optional[str] = None, frame: bool = False) -> Any:
         """The tuned results that the session knows: of a problem at all sizes, or all. A list of dicts as in the database's files
         (tuning_db/schema/), or with `frame` a pandas.DataFrame with a column for each of their members, such as step_seconds.median."""
@@ -128,7 +145,6 @@ class Session(_hone.Session):
         except ImportError as missing:
             raise ImportError("records(frame=True): pandas is not here; 'pip install pandas', or leave out frame") from missing
         return pandas.json_normalize(records)
-
 
     def journals(self, problem: Optional[str] = None) -> list:
         """The files of the searches that lie in `results`: all, or those of a problem on this device's model, the latest last."""

@@ -1,8 +1,10 @@
 // Sessions and handles through the C interface, and what misuse of them comes to.
 #include "interfaces/session/session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -10,6 +12,7 @@
 
 #include "foundation/process.hpp"
 #include "tests/interfaces/c/c_session.hpp"
+#include "tests/support/json_schema.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tuning_db/database.hpp"
 
@@ -38,6 +41,115 @@ TEST_F(CSession, DescribesItsDevice) {
     EXPECT_STRNE(info.name, "");
     EXPECT_EQ(hone_session_synchronise(session_, nullptr), HONE_OK);
     expect_refused(hone_session_describe(session_, nullptr), HONE_BAD_ARGUMENT, {"info is null"});
+}
+
+// What a call writes as JSON.
+template <typename Call>
+nlohmann::json document(const Call& call) {
+    char* text = nullptr;
+    EXPECT_EQ(call(&text), HONE_OK) << hone_last_error();
+    if (text == nullptr) return {};
+    auto parsed = nlohmann::json::parse(text);
+    hone_text_free(text);
+    return parsed;
+}
+
+// Expects a document to be as the schema of the commands' output describes it.
+void expect_described(const std::string& definition, const nlohmann::json& document) {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "document.json";
+    std::ofstream(file) << document;
+    const std::string verdict = test::schema_verdicts({{test::source_path("tools/schema/output-1.schema.json"), file, definition, true}});
+    if (verdict.empty()) GTEST_SKIP() << test::no_schema_validator;
+    EXPECT_EQ(verdict, "v") << document.dump(2).substr(0, 3000);
+}
+
+TEST_F(CSession, ListsTheDevicesOfThisMachine) {
+    hone_session_info info{};
+    info.size = sizeof info;
+    ASSERT_EQ(hone_session_describe(session_, &info), HONE_OK) << hone_last_error();
+    const auto found = document([](char** json) { return hone_devices(json); });
+    ASSERT_TRUE(found["devices"].is_array());
+    const auto& cpu = found["devices"].back();
+    EXPECT_EQ(cpu["id"], info.device);
+    EXPECT_EQ(cpu["name"], info.name);
+    EXPECT_EQ(cpu["memory_bytes"], info.memory_bytes);
+    EXPECT_NE(cpu["architecture"], "");
+    expect_described("devices", found);
+    expect_refused(hone_devices(nullptr), HONE_BAD_ARGUMENT, {"hone_devices", "json is null"});
+}
+
+TEST_F(CSession, ListsItsFamilies) {
+    const auto found = document([&](char** json) { return hone_session_families(session_, json); });
+    ASSERT_EQ(std::ssize(found["families"]), std::distance(built_in_families().begin(), built_in_families().end()));
+    for (const auto& family : found["families"]) {
+        const Family& known = built_in_families().find(family["name"].get<std::string>());
+        EXPECT_EQ(family["summary"], known.summary);
+        EXPECT_NO_THROW(built_in_families().parse_problem(family["example"].get<std::string>())) << family["example"];
+        ASSERT_EQ(family["parameters"].size(), known.parameters.size()) << family["name"];
+        for (std::size_t i = 0; i < known.parameters.size(); ++i) {
+            const auto& parameter = family["parameters"][i];
+            EXPECT_EQ(parameter["name"], known.parameters[i].name);
+            if (known.parameters[i].words.empty()) {
+                EXPECT_EQ(parameter["low"], known.parameters[i].low);
+                EXPECT_EQ(parameter["high"], known.parameters[i].high);
+            } else {
+                EXPECT_EQ(parameter["words"], known.parameters[i].words);
+            }
+        }
+    }
+    expect_described("families", found);
+    expect_refused(hone_session_families(session_, nullptr), HONE_BAD_ARGUMENT, {"json is null"});
+}
+
+TEST_F(CSession, ListsTheProblemsWithAResultForItsDeviceModel) {
+    hone::Session inner("cpu", {.cache = cache_});
+    const auto record = [&](const std::string& text, const DeviceFingerprint& device) {
+        const Problem problem = built_in_families().parse_problem(text);
+        const Config safe = built_in_families().of(problem).space(problem, inner.device().limits).safe();
+        return test::sample_record(built_in_families(), problem, safe.key(), device, inner.device().limits);
+    };
+    const DeviceFingerprint own = inner.device().fingerprint;
+    DeviceFingerprint of_other_name = own, of_more_threads = own;
+    of_other_name.name += " of another kind";
+    of_more_threads.units = own.units + 3;
+    const std::string wide = "gauss_seidel_27 stencil=constant precision=f64 nx=20 ny=9 nz=11", spmv = "poisson7 kernel=apply nx=16 ny=16 nz=16";
+    Database found(built_in_families());
+    found.add(record(small_problem, own));
+    found.add(record(spmv, of_more_threads));
+    found.add(record(wide, of_other_name));
+    found.merge_into(folder_.path() / "named");
+
+    hone_session_options options{};
+    options.size = sizeof options;
+    const std::string named = (folder_.path() / "named").string();
+    options.database = named.c_str();
+    hone_session* session = nullptr;
+    ASSERT_EQ(hone_session_open("cpu", &options, &session), HONE_OK) << hone_last_error();
+    const auto problems = [&](const char* family) {
+        return document([&](char** json) { return hone_session_problems(session, family, json); })["problems"];
+    };
+    const auto all = problems(nullptr);
+    ASSERT_EQ(all.size(), 2U) << all;
+    EXPECT_EQ(all[0]["problem"], built_in_families().parse_problem(small_problem).key());
+    EXPECT_EQ(all[0]["grade"], "exact");
+    EXPECT_EQ(all[0]["seconds"], record(small_problem, own).step.median);
+    EXPECT_EQ(all[1]["problem"], built_in_families().parse_problem(spmv).key());
+    EXPECT_EQ(all[1]["grade"], "same_architecture") << "tuned with other threads";
+    for (const auto& one : all) {
+        hone_kernel* kernel = nullptr;
+        hone_kernel_info info{};
+        info.size = sizeof info;
+        ASSERT_EQ(hone_session_kernel(session, one["problem"].get<std::string>().c_str(), &kernel), HONE_OK) << hone_last_error();
+        ASSERT_EQ(hone_kernel_describe(kernel, &info), HONE_OK);
+        EXPECT_EQ(hone_grade_text(info.grade), one["grade"]);
+    }
+    EXPECT_EQ(problems("gauss_seidel_27").size(), 1U);
+    EXPECT_EQ(problems("dg_volume").size(), 0U);
+    char* text = nullptr;
+    expect_refused(hone_session_problems(session, "gauss_seidel_28", &text), HONE_ERROR, {"gauss_seidel_28", "did you mean gauss_seidel_27"});
+    expect_refused(hone_session_problems(session, nullptr, nullptr), HONE_BAD_ARGUMENT, {"json is null"});
+    EXPECT_EQ(hone_session_close(session), HONE_OK);
 }
 
 TEST_F(CSession, DoesNotOpenOnWhatIsNotThere) {
@@ -127,6 +239,8 @@ TEST_F(CHandles, ThatAreNullAreRefused) {
     refused(hone_session_describe(nullptr, &session_info), "hone_session_describe", "session");
     refused(hone_session_synchronise(nullptr, nullptr), "hone_session_synchronise", "session");
     refused(hone_session_records(nullptr, nullptr, &text), "hone_session_records", "session");
+    refused(hone_session_families(nullptr, &text), "hone_session_families", "session");
+    refused(hone_session_problems(nullptr, nullptr, &text), "hone_session_problems", "session");
     refused(hone_session_kernel(nullptr, small_problem, &kernel), "hone_session_kernel", "session");
     refused(hone_session_tune(nullptr, small_problem, nullptr, nullptr), "hone_session_tune", "session");
     refused(hone_array_allocate(nullptr, HONE_F32, 1, &array), "hone_array_allocate", "session");
@@ -205,6 +319,9 @@ TEST_F(CSession, KnowsTheKernelFoldersThatItIsGiven) {
     info.size = sizeof info;
     ASSERT_EQ(hone_session_describe(session, &info), HONE_OK) << hone_last_error();
     EXPECT_STRNE(info.results, "");
+    const auto families = document([&](char** json) { return hone_session_families(session, json); })["families"];
+    const auto is_saxpy = [](const auto& family) { return family["name"].template get<std::string>().starts_with("saxpy:"); };
+    EXPECT_EQ(std::count_if(families.begin(), families.end(), is_saxpy), 1) << "beside hone's own";
     hone_kernel* kernel = nullptr;
     ASSERT_EQ(hone_session_kernel(session, "saxpy problem_size_x=1001", &kernel), HONE_OK) << hone_last_error();
     hone_argument argument{};
@@ -234,12 +351,21 @@ TEST(CLibrary, ShowsTheInterfaceAndNothingElse) {
     for (std::string address, kind, symbol; lines >> address >> kind >> symbol;)
         if (kind != "A") shown.insert(symbol);  // A: the version's own name
 
+    // A function is of version 1.0, or its comment ends with the version that brought it.
     std::ifstream header(test::source_path("interfaces/c/hone.h"));
-    static const std::regex function(R"(^(hone_status |int |void |const char \*)(hone_[a-z_]+)\(.*)");
+    static const std::regex function(R"(^(hone_status |int |void |const char \*)(hone_[a-z_]+)\(.*)"), since(R"(.*Since (1\.[0-9]+)\. \*/$)");
+    std::string version = "1.0";
     std::smatch match;
-    for (std::string line; std::getline(header, line);)
-        if (std::regex_match(line, match, function)) declared.insert(match.str(2) + "@@HONE_1.0");
-    EXPECT_GT(declared.size(), 20U);
+    for (std::string line; std::getline(header, line);) {
+        if (std::regex_match(line, match, since)) {
+            version = match.str(1);
+            continue;
+        }
+        if (std::regex_match(line, match, function)) declared.insert(match.str(2) + "@@HONE_" + version);
+        version = "1.0";
+    }
+    EXPECT_GT(declared.size(), 25U);
+    EXPECT_EQ(declared.count("hone_devices@@HONE_1.3"), 1U);
     EXPECT_EQ(shown, declared);
 }
 

@@ -78,9 +78,9 @@ TEST(TuningStory, FailuresAreABarForEachKind) {
 
 TEST(TuningStory, TellsTheFirstEvaluationOfEveryCandidate) {
     JournalEntry finalist = measured("a=2", 1e-4);
-    finalist.finalist = true;
+    finalist.purpose = Candidate::Purpose::finalist;
     JournalEntry again = measured("a=2", 9e-4);
-    again.again = true;
+    again.purpose = Candidate::Purpose::again;
     const TuningStory story = story_of(
         journal_of({measured("a=1", 4e-3, 1), failed("a=4", Status::wrong, "differs by 3.5e-2"), failed("a=5", Status::wrong, "differs by 7.25"),
                     failed("a=6", Status::crashed, ""), measured("a=2", 1e-3, 5), again, measured("a=3", 2e-3, 6), finalist}));

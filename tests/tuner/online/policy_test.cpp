@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "generator/value_lists.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/tuner/synthetic.hpp"
 #include "tuner/random.hpp"
@@ -375,7 +376,7 @@ TEST(OnlinePolicy, ResumedItTriesNothingTwice) {
     EXPECT_EQ(second.policy.progress().evaluations, first.policy.progress().evaluations);
     while (second.policy.progress().evaluations < 30) second.run(100);
     for (const OnlineEvent& event : second.events) {
-        if (event.candidate.finalist) continue;
+        if (is_finalist(event.candidate)) continue;
         EXPECT_EQ(known.count(event.candidate.index), 0U) << event.candidate.config.key();
     }
     // Another run's journal is not taken for its own.

@@ -56,7 +56,7 @@ std::array<double, parts.size()> evaluations_to(const RecordedSpace& recorded, c
     Tuner tuner(space, strategies().front(), seed, {.window = 1}, {.promising = std::move(members)});
     for (int evaluations = 1; evaluations <= most && needed.back() == most; ++evaluations) {
         const auto candidate = tuner.next();
-        if (!candidate || candidate->finalist) break;
+        if (!candidate || is_finalist(*candidate)) break;
         const RecordedConfiguration found = recorded.at(candidate->index);
         for (std::size_t i = 0; i < parts.size(); ++i)
             if (found.cost <= recorded.optimum() * (1 + parts.at(i))) needed.at(i) = std::min<double>(needed.at(i), evaluations);

@@ -11,6 +11,7 @@
 
 #include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/value_lists.hpp"
 #include "tests/support/community_spaces.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/random.hpp"
@@ -489,7 +490,8 @@ RecordedSpace journal_of(const RunDescription& run, int n, bool budget_spent = f
     JournalText journal{run, {}};
     for (int i = 0; i < n; ++i) {
         if (i == 1 && began_alone) journal.entries.push_back({.kind = JournalEntry::Kind::finish});
-        journal.entries.push_back({JournalEntry::Kind::evaluation, 0, i, false, fmt::format("t={}", i), measurement(1e-3 * (1 + i), {})});
+        journal.entries.push_back(
+            {JournalEntry::Kind::evaluation, 0, i, Candidate::Purpose::search, fmt::format("t={}", i), measurement(1e-3 * (1 + i), {})});
     }
     if (budget_spent) journal.entries.push_back({.kind = JournalEntry::Kind::finish});
     journal.entries.push_back({.kind = JournalEntry::Kind::done});

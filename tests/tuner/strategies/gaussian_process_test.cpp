@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "generator/value_lists.hpp"
 #include "tests/tuner/synthetic.hpp"
 
 namespace hone::gaussian_process_test {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "generator/value_lists.hpp"
 #include "tests/tuner/synthetic.hpp"
 
 namespace hone::member_geometry_test {

@@ -5,6 +5,8 @@
 #include <bit>
 #include <numeric>
 
+#include "generator/value_lists.hpp"
+
 namespace hone::member_kernel_test {
 namespace {
 

@@ -42,7 +42,7 @@ class GpuWorkerEvaluator : public testing::Test {
     Outcome evaluate(WorkerEvaluator& evaluator, const std::string& text) const {
         const SearchSpace space = family.space(problem, settings.device.limits);
         const Config config = space.parse(text);
-        const Candidate candidate{space.index_of(config), config, false};
+        const Candidate candidate{space.index_of(config), config};
         evaluator.prepare(candidate);
         return evaluator.evaluate(candidate, 0, [] { return false; }).value();
     }

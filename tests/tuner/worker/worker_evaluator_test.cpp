@@ -44,7 +44,7 @@ class WorkerEvaluatorTest : public testing::Test {
     Candidate candidate(const std::string& text) const {
         const SearchSpace space = family.space(problem, settings.device.limits);
         const Config config = space.parse(text);
-        return {space.index_of(config), config, false};
+        return {space.index_of(config), config};
     }
 
     Outcome evaluate(WorkerEvaluator& evaluator, const std::string& text) const {
@@ -111,7 +111,7 @@ TEST_F(SlowWorkerEvaluator, FinalsTakeMoreSamplesThanTheSearch) {
     Candidate chosen = candidate("storage=table");
     evaluator.prepare(chosen);
     const Outcome searched = evaluator.evaluate(chosen, 0, [] { return false; }).value();
-    chosen.finalist = true;
+    chosen.purpose = Candidate::Purpose::finalist;
     const Outcome final = evaluator.evaluate(chosen, 0, [] { return false; }).value();
     EXPECT_GE(searched.step.samples, settings.sampling.fewest - settings.sampling.fewest / 4) << "less what is warm-up";
     if (safe.step.median > 0.05 / 20) EXPECT_LT(searched.samples.size(), final.samples.size()) << safe.step.median;
@@ -207,7 +207,7 @@ TEST_F(WorkerEvaluatorTest, ACandidateThatWritesIntoTheAnswersCostsItselfAlone) 
     evaluator.begin(problem, seed, 1);
     ASSERT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;
     const Config config = own.of(problem).space(problem, settings.device.limits).parse("fault=scribble");
-    const Candidate scribbling{0, config, false};
+    const Candidate scribbling{0, config};
     evaluator.prepare(scribbling);
     const Outcome outcome = evaluator.evaluate(scribbling, 0, [] { return false; }).value();
     EXPECT_EQ(outcome.status, Status::crashed);
@@ -265,7 +265,7 @@ TEST_F(WorkerEvaluatorTest, FinalistsAreVerifiedAtOtherSizesAndSoIsEverythingWhe
         WorkerEvaluator evaluator(settings);
         evaluator.begin(problem, seed, 1);
         Candidate chosen = candidate("fault=odd");
-        chosen.finalist = finalist;
+        if (finalist) chosen.purpose = Candidate::Purpose::finalist;
         evaluator.prepare(chosen);
         return evaluator.evaluate(chosen, 0, [] { return false; }).value();
     };
@@ -332,7 +332,7 @@ TEST_F(SlowWorkerEvaluator, TwoDevicesShareCandidatesAndTheFirstAloneHasTheFinal
     hooks.progress = [&](const TuningProgress&, const Candidate& chosen, const Outcome& outcome) {
         if (outcome.status == Status::compile_failed) return;
         ++measured_on[outcome.measured_on.value_or("nowhere")];
-        if (chosen.finalist) finals_on.insert(outcome.measured_on.value_or("nowhere"));
+        if (is_finalist(chosen)) finals_on.insert(outcome.measured_on.value_or("nowhere"));
         if (chosen.config.word("fault") == "crash") EXPECT_EQ(outcome.status, Status::crashed) << "its worker was killed";
     };
     const TuningResult result = tune(family, problem, settings.device, evaluator, options, hooks);

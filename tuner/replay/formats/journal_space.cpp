@@ -104,7 +104,7 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
     JournalText journal = parse_journal(text, file);
     auto& entries = journal.entries;
     // A run whose budget was spent is done, too, but not with its space, unless it went on.
-    const auto is_candidate = [](const JournalEntry& entry) { return entry.kind == JournalEntry::Kind::evaluation && !entry.finalist; };
+    const auto is_candidate = [](const JournalEntry& entry) { return entry.kind == JournalEntry::Kind::evaluation && !is_finalist(entry); };
     const auto last = std::find_if(entries.rbegin(), entries.rend(), is_candidate);
     const bool complete = !entries.empty() && entries.back().kind == JournalEntry::Kind::done &&
                           std::none_of(entries.rbegin(), last, [](const auto& entry) { return entry.kind == JournalEntry::Kind::finish; });
@@ -151,7 +151,8 @@ std::string journal_text(const RecordedSpace& recorded) {
     journal.run.strategy = title.chosen_by.empty() ? "exhaustive" : title.chosen_by;
     journal.run.only = title.only;
     for (const std::int64_t index : recorded.members())
-        journal.entries.push_back({JournalEntry::Kind::evaluation, 0, index, false, key_of(recorded, index), recorded.at(index).outcome});
+        journal.entries.push_back(
+            {JournalEntry::Kind::evaluation, 0, index, Candidate::Purpose::search, key_of(recorded, index), recorded.at(index).outcome});
     if (!title.cut) journal.entries.push_back({.kind = JournalEntry::Kind::done});
     return journal_text(journal);
 }

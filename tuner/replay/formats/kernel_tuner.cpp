@@ -309,7 +309,7 @@ std::string entry_text(const RecordedSpace& recorded, const RecordedConfiguratio
 // The extents of a problem of hone's, in the order of its family; 0 is no size, it leaves one to
 // the family.
 std::string extents_json(const std::string& kernel, const Families& families) {
-    if (!knows(families, kernel.substr(0, kernel.find(' ')))) return "";
+    if (!families.has(kernel.substr(0, kernel.find(' ')))) return "";
     try {
         const Problem problem = families.parse_problem(kernel);
         std::string sizes;

@@ -1,0 +1,27 @@
+// Statuses and grades in words.
+#include "interfaces/c/grades.hpp"
+
+using namespace hone::languages;
+
+const char* hone_status_text(hone_status status) {
+    switch (status) {
+        case HONE_OK:
+            return "ok";
+        case HONE_BAD_HANDLE:
+            return "bad handle";
+        case HONE_BAD_ARGUMENT:
+            return "bad argument";
+        case HONE_ERROR:
+            return "error";
+        case HONE_NO_MEMORY:
+            return "no memory";
+        case HONE_NO_RESULT:
+            return "no result";
+    }
+    return "unknown status";
+}
+
+const char* hone_grade_text(std::int32_t grade) {
+    const std::int64_t place = std::int64_t{grade} - HONE_EXACT;
+    return place < 0 || place >= std::ssize(hone::grade_words) ? "unknown grade" : hone::grade_words.at(static_cast<std::size_t>(place));
+}
