@@ -6,7 +6,7 @@ set(hone_public_headers
     runtime/ranks/communicator.hpp runtime/ranks/device_of_rank.hpp runtime/ranks/exchange_settings.hpp runtime/ranks/grid_partition.hpp runtime/ranks/halo_exchange.hpp
     runtime/ranks/run_ranks.hpp runtime/ranks/thread_ranks.hpp runtime/ranks/threads_of_processes.hpp
     # Families of an application's own, and what users of hone's lay their arrays out by.
-    generator/render.hpp generator/value_lists.hpp foundation/json.hpp foundation/random_words.hpp foundation/text.hpp generator/families/device/cpu_arguments.hpp generator/families/device/cpu_team.hpp
+    generator/form.hpp generator/render.hpp generator/value_lists.hpp foundation/json.hpp foundation/random_words.hpp foundation/text.hpp generator/families/device/cpu_arguments.hpp generator/families/device/cpu_team.hpp
     generator/families/acoustics_staggered/grid.hpp generator/families/elements/reference_element.hpp generator/families/elements/simplex_nodes.hpp
     generator/families/fe_mass/family.hpp generator/families/poisson7/family.hpp
     # What the source that installed applications compile includes (cmake/Install.cmake).

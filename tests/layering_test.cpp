@@ -276,8 +276,8 @@ TEST(Layering, NoLibraryBelowTheSessionKnowsAFamily) {
         EXPECT_NE(violation(file, {"interfaces/c/open_session.hpp", true}), "") << file;
         EXPECT_EQ(violation(file, {"generator/families.hpp", true}), "") << file;
     }
-    EXPECT_EQ(violation("generator/families/poisson7/cpu.cpp", {"generator/families/device/cpu_team.hpp", true}), "");
-    EXPECT_NE(violation("generator/families/poisson7/cpu.cpp", {"tuning_db/record.hpp", true}), "");
+    EXPECT_EQ(violation("generator/families/poisson7/forms/cpu_blocks.cpp", {"generator/families/device/cpu_team.hpp", true}), "");
+    EXPECT_NE(violation("generator/families/poisson7/forms/cpu_blocks.cpp", {"tuning_db/record.hpp", true}), "");
     EXPECT_EQ(violation("interfaces/session/session.cpp", {"generator/families/built_in_families.hpp", true}), "");
     EXPECT_NE(violation("interfaces/session/session.cpp", {"tuner/tuner.hpp", true}), "");
     EXPECT_NE(violation("interfaces/session/session.cpp", {"interfaces/c/hone.h", true}), "");
@@ -288,9 +288,10 @@ TEST(Layering, NoLibraryBelowTheSessionKnowsAFamily) {
 
 // Templates own the text of kernels, C++ what has to be counted (ADR 0038). Counted are calls of
 // Block that write text, and template files but those that `hone new` begins a kernel folder with.
-// A kernel that needs more of either had better become a template, or a piece of one.
+// A form has a template, and forms share pieces. A kernel that needs more lines had better become a
+// template, or a piece of one.
 TEST(Layering, KernelsAreWrittenByTemplates) {
-    constexpr int most_lines = 610, most_templates = 70;
+    constexpr int most_lines = 610, most_templates = 80;
     static const std::regex writes(R"(\.(line|text|open|close|list)\()");
     int lines = 0, templates = 0;
     for (const auto& entry : fs::recursive_directory_iterator(test::source_path("generator/families"))) {

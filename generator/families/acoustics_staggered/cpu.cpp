@@ -1,32 +1,28 @@
+#include "generator/families/acoustics_staggered/cpu.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
-#include "generator/families/acoustics_staggered/grid.hpp"
-#include "generator/families/device/cpu_arguments.hpp"
 #include "generator/families/device/cpu_streams.hpp"
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/render.hpp"
+#include "generator/families/device/cpu_vectors.hpp"
 
 namespace hone::inline v0_1::acoustics {
 namespace {
 
-bool is(const Config& config, const char* form) {
-    return config.has(form_tunable, form);
-}
-
-Block constants(const Grid& grid, const Config& config) {
+Block constants(const CpuKernel& kernel, const Block& own) {
+    const Grid& grid = kernel.grid;
     Block block;
-    block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
+    block.line("using real = {};", grid.real());
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int dimension = {}, half = {};  // half: M, half the order in space", grid.dimension, grid.half);
     block.line("constexpr int ghost = {}, left = {};  // rows (and planes) before the first cell, and words of its row", grid.ghost(), grid.left());
     block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
-    block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
+    block.line("constexpr int vector_words = {};", kernel.vector_bytes / grid.word());
     block.line("constexpr int strip_words = {} / sizeof(real);", strip_bytes);
-    if (grid.kind == Kind::step && is(config, "tiles")) block.line("constexpr bool streaming_stores = {};", config.has("stores", "streaming"));
-    if (grid.levels > 1 || !is(config, "tiles")) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
-    return block;
+    return block.append(own);
 }
 
 // `sum` of the weighted differences; value(m) is what belongs to the face or centre at distance m -
@@ -87,26 +83,30 @@ Block names(const Grid& grid) {
     return block.line("(void)b_y;");
 }
 
-CpuArguments arguments(const Grid& grid, const Config& config) {
+}  // namespace
+
+CpuKernel::CpuKernel(const Grid& of_grid, const Config& config)
+    : grid(of_grid),
+      y_block(integer_or(config, "y_block", 1)),
+      vector_bytes(config.integer("vector_bytes")),
+      prefetch_bytes(config.integer("prefetch_bytes")),
+      streaming(config.has("stores", "streaming")),
+      pairs(integer_or(config, "layers_at_once", 1) == 2) {
+}
+
+CpuArguments CpuKernel::arguments() const {
     CpuArguments arguments;
-    const bool tiles = is(config, "tiles");
-    if (tiles) arguments.add("x_block", config.integer("x_block"));
-    arguments.add("y_block", integer_or(config, "y_block", 1));
-    if (tiles) arguments.add("layers_per_block", config.integer("layers_per_block"));
-    arguments.add("words_ahead", config.integer("prefetch_bytes") / grid.word());
+    arguments.add("y_block", y_block);
+    arguments.add("words_ahead", prefetch_bytes / grid.word());
     return arguments;
 }
 
-}  // namespace
-
-KernelSource cpu_kernel(const Problem& problem, const Config& config) {
-    const Grid grid(problem);
-    const bool step = grid.kind == Kind::step, tiles = is(config, "tiles"), pairs = integer_or(config, "layers_at_once", 1) == 2;
-    const CpuArguments added = arguments(grid, config);
+KernelSource CpuKernel::source(const Problem& problem, const Config& config, const Block& own, const CpuArguments& arguments, CpuPart part) const {
+    const bool step = grid.kind == Kind::step, tiles = part == CpuPart::tiles;
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("acoustics_staggered/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
-                          {"constants", constants(grid, config)},
+                          {"constants", constants(*this, own)},
                           {"team", team(config)},
                           {"parallel", team_parallel(config)},
                           {"seat", team_seat(config)},
@@ -114,7 +114,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"velocity_sum", velocity_sum(grid)},
                           {"velocity_between", velocity_between(grid)},
                           {"pressure_sum", pressure_sum(grid)},
-                          {"parameters", parameters(problem, added.parameters)},
+                          {"parameters", parameters(problem, arguments.parameters)},
                           {"damping", damping(grid)},
                           {"names", names(grid)}},
                          {{"pressure", grid.kind == Kind::pressure},
@@ -122,22 +122,65 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"tiles", tiles},
                           {"step", step && tiles && grid.levels == 1},
                           {"levels", tiles && grid.levels > 1},
-                          {"planes", is(config, "planes")},
-                          {"march", is(config, "march")},
+                          {"planes", part == CpuPart::planes},
+                          {"march", part == CpuPart::march},
                           {"neighbours", !tiles},
                           {"pairs", pairs},
                           {"velocity_rows", grid.kind != Kind::pressure && !pairs},
                           {"pressure_rows", grid.kind != Kind::velocity && !pairs},
                           {"keeps", step && !grid.in_place},
-                          {"streaming", config.has("stores", "streaming")},
+                          {"streaming", streaming},
                           {"absorbing", grid.absorbing},
                           {"undamped", !grid.absorbing && !pairs},
                           {"scalar_media", !grid.array_media}});
     Launch launch;
     launch.entry = source.entries.front();
-    launch.constants = added.values;
+    launch.constants = arguments.values;
     source.step = {launch};
     return source;
+}
+
+FormSpace with_vectors(FormSpace form, const Limits& limits) {
+    form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
+    form.tunables.push_back({"prefetch_bytes", "of a row, from asking for them to computing with them; 0: the processor foresees what it can",
+                             numbers({0, 1024, 2048, 4096}), Value(0), "bytes_ahead"});
+    form.safe.push_back({"vector_bytes", std::int64_t{limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16}});
+    form.safe.push_back({"prefetch_bytes", 1024});
+    form.constraints.push_back(vector_width(limits));
+    return with_team(std::move(form), limits);
+}
+
+void add_stores(FormSpace& form) {
+    form.tunables.push_back({"stores", "streaming: what is written goes past the caches", words({"plain", "streaming"})});
+    form.safe.push_back({"stores", "plain"});
+}
+
+void add_pairs(FormSpace& form, const Grid& grid, const Limits& limits) {
+    if (grid.absorbing) return;
+    constexpr std::int64_t longest = 64;  // bytes of a vector
+    const bool untuned = (grid.dimension == 2 || grid.half == 8) && std::min<std::int64_t>(limits.vector_bytes, longest) >= grid.half * grid.word();
+    form.tunables.push_back({"layers_at_once", "layers (rows in 2D, planes in 3D) that are advanced together, whose surroundings are loaded once",
+                             numbers({1, 2}), Value(1)});
+    form.safe.push_back({"layers_at_once", untuned ? 2 : 1});
+    form.constraints.push_back({"reach",
+                                [grid](const Config& config) -> std::optional<std::string> {
+                                    const std::int64_t words = config.integer("vector_bytes") / grid.word();
+                                    if (config.has("layers_at_once", 1) || words >= grid.half) return std::nullopt;
+                                    return fmt::format("vectors of {} words, sums reach {}", words, grid.half);
+                                },
+                                {"layers_at_once", "vector_bytes"}});
+}
+
+FormSpace team_space(const Grid& grid, const std::string& name, const std::string& help) {
+    std::vector<std::int64_t> rows;
+    for (const std::int64_t count : {4, 8, 16, 32, 64})
+        if (count >= 2 * grid.half) rows.push_back(count);
+    rows.push_back(whole_axis);
+    return {.name = name, .help = help, .tunables = {{"y_block", "rows that a thread takes in every plane", numbers(rows)}}};
+}
+
+Block levels_constant(const Grid& grid) {
+    return Block().line("constexpr int levels = {};  // time steps of a pass", grid.levels);
 }
 
 }  // namespace hone::inline v0_1::acoustics

@@ -1,105 +1,18 @@
+#include "generator/families/acoustics_staggered/cuda.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "generator/families/acoustics_staggered/grid.hpp"
 #include "generator/families/device/cuda_copies.hpp"
-#include "generator/render.hpp"
 
 namespace hone::inline v0_1::acoustics {
 namespace {
 
 constexpr std::int64_t widest_load = 16;  // bytes
 
-// What a problem and a configuration decide, and every block asks.
-struct Plan {
-    Grid grid;
-    std::int64_t block_x, block_y, points;
-    bool in_registers, exchanged;  // values of the layers around; new velocities of the layer, through shared memory
-    bool by_warps;                 // of several time steps: a warp is a tile of its own
-    bool bulk;                     // rows come by bulk copies
-    bool planes;                   // planes are in shared memory
-    bool prefetch, streaming_stores;
-    bool kept_reads = false;  // the second cache gives up what is copied last
-    std::int64_t lead = 0;    // of a block over its neighbours
-
-    Plan(const Problem& problem, const Config& config)
-        : grid(problem),
-          block_x(config.integer("block_x")),
-          block_y(integer_or(config, "block_y", 1)),
-          points(config.integer("points_per_thread")),
-          in_registers(!config.has(form_tunable, "cached")),
-          exchanged(config.has(form_tunable, "exchanged") || (grid.kind == Kind::step && config.has(form_tunable, "bulk"))),
-          by_warps(config.has(form_tunable, "shuffled")),
-          bulk(config.has(form_tunable, "bulk")),
-          planes(config.has(form_tunable, "planes")),
-          prefetch(config.has("prefetch", 1)),
-          streaming_stores(config.word("stores") == "streaming") {
-        if (grid.levels > 1 && !planes) return;
-        kept_reads = config.has("cache_hint", "kept");
-        lead = integer_or(config, "max_lead", 0);
-    }
-
-    bool two_steps() const { return planes && grid.levels > 1; }
-    // Of several time steps: threads of a row that exchange values, and those at each end whose
-    // cells only serve the others.
-    std::int64_t tile_threads() const { return by_warps ? 32 : block_x; }
-    std::int64_t margin() const { return divide_up(grid.levels * grid.reach(), points); }
-};
-
-Block constants(const Plan& plan, const Config& config) {
-    const Grid& grid = plan.grid;
-    const std::int64_t group_bytes = std::min(plan.points * grid.word(), widest_load);
-    const char* const word = grid.precision == Precision::f32 ? "float" : "double";
-    const std::string vector_words = group_bytes == grid.word() ? "" : std::to_string(group_bytes / grid.word());
-    Block block;
-    block.line("using real = {};", word);
-    if (plan.points > 1) block.line("using vector = {}{};  // a load", word, vector_words);
-    block.line("using wide = long long;  // a position in an array");
-    block.line("constexpr int half = {};  // M, half the order in space", grid.half);
-    block.line("constexpr int ghost = {}, left = {};  // rows{} before the first cell, and words of its row", grid.ghost(), grid.left(),
-               grid.dimension == 3 ? " and planes" : "");
-    block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y, min_blocks = {};", plan.block_x, plan.block_y,
-               config.integer("min_blocks"));
-    if (plan.points > 1)
-        block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
-    else
-        block.line("constexpr int points = 1;  // cells of a row that a thread takes at a time");
-    if (grid.levels > 1 && !plan.planes) {
-        block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
-        block.line("constexpr int tile_threads = {}, margin = {};  // threads of a tile, and those at each end that only serve the others",
-                   plan.tile_threads(), plan.margin());
-        block.line("constexpr int side_groups = {}, tile_groups = block_x + 2 * side_groups;  // beside a tile, for nobody",
-                   divide_up(grid.half, plan.points));
-    } else if (plan.exchanged)
-        block.line("constexpr int groups_left = {}, groups_right = {};  // beside a thread's own, that hold what its cells need",
-                   groups_beside(grid, config, grid.half - 1), groups_beside(grid, config, grid.half));
-    if (plan.planes) {
-        const std::int64_t side = words_of_side(grid, config);
-        block.line("constexpr int rows = {};  // of a plane, one below the other, that a thread takes", config.integer("rows_per_thread"));
-        block.line("constexpr int stages = {}, stage_words = {};  // planes in shared memory or on their way, and all words of each",
-                   config.integer("stages"), plane_words(grid, config));
-        if (plan.two_steps())
-            block.line(
-                "constexpr int margin = {}, side = {}, lasting_words = {};  // cells of a tile's rows that only serve the others, words beside them",
-                margin_cells(grid, config), side, lasting_words(grid, config));
-        else if (grid.kind == Kind::step)
-            block.line("constexpr int side = {}, pressure_side = {};  // words beside a tile's rows, of velocities and of pressures", side,
-                       pressures_beside(grid, config));
-        else
-            block.line("constexpr int side = {};  // words beside a tile's rows", side);
-    }
-    if (plan.bulk) {
-        block.line("constexpr int stages = {};  // layers on their way through shared memory", config.integer("stages"));
-        block.line("constexpr int side_groups = {}, arriving = {}, exchange_words = {};", groups_beside(grid, config, grid.half),
-                   3 + arriving_media(grid), exchange_bytes(grid, config) / grid.word());
-    }
-    if (plan.lead > 0) block.line("constexpr int lead = {};  // layers that a block may be ahead of its neighbours", plan.lead);
-    if (grid.levels == 1 && !plan.planes)
-        block.line("constexpr int layer_step = {}, layers_per_trip = {};", grid.dimension == 3 ? "1" : "block_y", config.integer("unroll"));
-    else
-        block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
-    return block;
+Reason rejected_when(bool condition, const char* reason) {
+    return condition ? Reason(reason) : Reason();
 }
 
 // The velocity along the march by its role.
@@ -112,92 +25,271 @@ Block along_march(const Grid& grid) {
 }
 
 // The media at faces by their roles.
-Block media_of_faces(const Plan& plan) {
-    const bool arrays = plan.grid.array_media;
+Block media_of_faces(const Grid& grid, const Parts& parts) {
+    const bool arrays = grid.array_media;
     const char *const x = arrays ? "bx" : "b", *const y = arrays ? "by" : "b", *const z = arrays ? "bz" : "b";
     Block block;
-    if (plan.grid.kind == Kind::pressure) return block;
-    if (plan.grid.levels > 1 && !plan.planes) return block.line("const real *b_x = {}, *b_y = {};", x, y);
-    if (plan.grid.dimension == 2) return block.line("const real *b_x = {}, *b_along = {};", x, y);
+    if (grid.kind == Kind::pressure) return block;
+    if (grid.levels > 1 && !parts.planes) return block.line("const real *b_x = {}, *b_y = {};", x, y);
+    if (grid.dimension == 2) return block.line("const real *b_x = {}, *b_along = {};", x, y);
     return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
 }
 
-// What of the template a kernel has.
-Flags flags(const Plan& plan) {
-    const Grid& grid = plan.grid;
-    const bool two_steps = plan.two_steps(), levels = grid.levels > 1 && !two_steps, marches = !levels && !plan.planes, in_3d = grid.dimension == 3;
-    const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step && !two_steps;
-    const bool in_registers = marches && plan.in_registers, cached = marches && !plan.in_registers;
-    Flags flags{{"levels", levels},
-                {"planes", plan.planes},
-                {"march_of_pressure", marches && pressure},
-                {"march_of_velocity", marches && velocity},
-                {"march_of_step", marches && step},
-                {"pressure", pressure},
-                {"velocity", velocity},
-                {"step", step},
-                {"halves", pressure || velocity},
-                {"two_steps", two_steps},
-                {"in_3d", in_3d},
-                {"absorbing", grid.absorbing},
-                {"array_media", grid.array_media},
-                {"several_points", plan.points > 1},
-                {"streaming_stores", plan.streaming_stores},
-                {"prefetch", plan.prefetch},
-                {"by_warps", plan.by_warps},
-                {"cached", cached},
-                {"in_registers", in_registers},
-                {"registers_alone", in_registers && !plan.bulk},
-                {"bulk", plan.bulk},
-                {"exchanged", plan.exchanged},
-                {"idle_threads", plan.exchanged || in_3d},
-                {"kept_reads", plan.kept_reads},
-                {"paced", plan.lead > 0},
-                // Of the functions those that the kernel calls.
-                {"spans", !levels},
-                {"scalar_media", !grid.array_media},
-                {"media_at", grid.array_media && (levels || (marches && !plan.bulk))},
-                {"strides", cached || (marches && in_3d) || (plan.planes && grid.kind == Kind::step)},
-                {"windows", levels || in_registers || (plan.planes && grid.kind == Kind::step)},
-                {"scattered_sums", levels || (in_registers && step)},
-                {"weighted_sums", levels || plan.planes || (in_registers && step)},
-                {"scaled_groups", grid.absorbing || plan.planes},
-                {"sums_of_groups", !velocity},
-                {"new_velocities", cached || in_3d},
-                {"velocities_of_neighbours", cached || (in_3d && !plan.exchanged)}};
-    add_copies(flags, Copies::sixteen_bytes);
-    return flags;
-}
-
-std::string text_of(const Problem& problem, const Config& config, const Plan& plan) {
-    return render("acoustics_staggered/kernel.cu",
-                  {{"banner", banner(problem, config, Target::cuda)},
-                   {"constants", constants(plan, config)},
-                   {"weight", weight_function(plan.grid, "__device__ __forceinline__ ")},
-                   {"parameters", parameters(problem)},
-                   {"along_march", along_march(plan.grid)},
-                   {"media_of_faces", media_of_faces(plan)}},
-                  flags(plan));
+// A layer is many instructions in 3D, and in a step of high order: more of them per trip take
+// seconds to compile, and gain nothing.
+std::vector<std::int64_t> layers_per_trip(const Grid& grid) {
+    if (grid.dimension == 3) return {1, 2};
+    if (grid.kind == Kind::step && grid.half == 8) return {1, 2, 4};
+    return {1, 2, 4, 8, 16};
 }
 
 }  // namespace
 
-KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    const Plan plan(problem, config);
-    const Grid& grid = plan.grid;
+CudaKernel::CudaKernel(const Grid& of_grid, const Config& config)
+    : grid(of_grid),
+      block_x(config.integer("block_x")),
+      block_y(integer_or(config, "block_y", 1)),
+      points_per_thread(config.integer("points_per_thread")),
+      layers_per_block(config.integer("layers_per_block")),
+      unroll(config.integer("unroll")),
+      min_blocks(config.integer("min_blocks")),
+      streaming_stores(config.word("stores") == "streaming") {
+}
+
+std::int64_t CudaKernel::words_beside(std::int64_t reach) const {
+    const std::int64_t words = std::max(sector_bytes / grid.word(), points_per_thread);
+    return divide_up(reach, words) * words;
+}
+
+std::int64_t CudaKernel::columns(const BlockCells& cells) const {
+    return divide_up(grid.nx, cells.x) * (grid.dimension == 2 ? 1 : divide_up(grid.ny, cells.y));
+}
+
+std::int64_t CudaKernel::layers(const BlockCells& cells, const Limits& limits) const {
+    if (layers_per_block != 0) return layers_per_block;
+    const std::int64_t blocks = std::max<std::int64_t>(limits.multiprocessors * min_blocks / columns(cells), 1);
+    return std::max(divide_up(grid.layers(), blocks), shortest_march(grid));
+}
+
+Block CudaKernel::constants(const Block& own, bool by_rows_of_threads) const {
+    const std::int64_t group_bytes = std::min(points_per_thread * grid.word(), widest_load);
+    const std::string vector_words = group_bytes == grid.word() ? "" : std::to_string(group_bytes / grid.word());
+    Block block;
+    block.line("using real = {};", grid.real());
+    if (points_per_thread > 1) block.line("using vector = {}{};  // a load", grid.real(), vector_words);
+    block.line("using wide = long long;  // a position in an array");
+    block.line("constexpr int half = {};  // M, half the order in space", grid.half);
+    block.line("constexpr int ghost = {}, left = {};  // rows{} before the first cell, and words of its row", grid.ghost(), grid.left(),
+               grid.dimension == 3 ? " and planes" : "");
+    block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y, min_blocks = {};", block_x, block_y, min_blocks);
+    if (points_per_thread > 1)
+        block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", points_per_thread,
+                   group_bytes);
+    else
+        block.line("constexpr int points = 1;  // cells of a row that a thread takes at a time");
+    block.append(own);
+    if (by_rows_of_threads) return block.line("constexpr int layer_step = {}, layers_per_trip = {};", grid.dimension == 3 ? "1" : "block_y", unroll);
+    return block.line("constexpr int layers_per_trip = {};", unroll);
+}
+
+Flags CudaKernel::flags(const Parts& parts) const {
+    const bool two_steps = parts.planes && grid.levels > 1, levels = parts.levels, marches = !levels && !parts.planes, in_3d = grid.dimension == 3;
+    const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step && !two_steps;
+    const bool in_registers = marches && parts.in_registers, cached = marches && !parts.in_registers;
+    Flags result{{"levels", levels},
+                 {"planes", parts.planes},
+                 {"march_of_pressure", marches && pressure},
+                 {"march_of_velocity", marches && velocity},
+                 {"march_of_step", marches && step},
+                 {"pressure", pressure},
+                 {"velocity", velocity},
+                 {"step", step},
+                 {"halves", pressure || velocity},
+                 {"two_steps", two_steps},
+                 {"in_3d", in_3d},
+                 {"absorbing", grid.absorbing},
+                 {"array_media", grid.array_media},
+                 {"several_points", points_per_thread > 1},
+                 {"streaming_stores", streaming_stores},
+                 {"prefetch", parts.prefetch},
+                 {"by_warps", parts.by_warps},
+                 {"cached", cached},
+                 {"in_registers", in_registers},
+                 {"registers_alone", in_registers && !parts.bulk},
+                 {"bulk", parts.bulk},
+                 {"exchanged", parts.exchanged},
+                 {"idle_threads", parts.exchanged || in_3d},
+                 {"kept_reads", parts.kept_reads},
+                 {"paced", parts.paced},
+                 // Of the functions those that the kernel calls.
+                 {"spans", !levels},
+                 {"scalar_media", !grid.array_media},
+                 {"media_at", grid.array_media && (levels || (marches && !parts.bulk))},
+                 {"strides", cached || (marches && in_3d) || (parts.planes && grid.kind == Kind::step)},
+                 {"windows", levels || in_registers || (parts.planes && grid.kind == Kind::step)},
+                 {"scattered_sums", levels || (in_registers && step)},
+                 {"weighted_sums", levels || parts.planes || (in_registers && step)},
+                 {"scaled_groups", grid.absorbing || parts.planes},
+                 {"sums_of_groups", !velocity},
+                 {"new_velocities", cached || in_3d},
+                 {"velocities_of_neighbours", cached || (in_3d && !parts.exchanged)}};
+    add_copies(result, Copies::sixteen_bytes);
+    return result;
+}
+
+KernelSource CudaKernel::source(const Problem& problem, const Config& config, const Block& constants, const Parts& parts) const {
     KernelSource source = common_source(problem, Target::cuda);
-    source.text = text_of(problem, config, plan);
+    source.text = render("acoustics_staggered/kernel.cu",
+                         {{"banner", banner(problem, config, Target::cuda)},
+                          {"constants", constants},
+                          {"weight", weight_function(grid, "__device__ __forceinline__ ")},
+                          {"parameters", parameters(problem)},
+                          {"along_march", along_march(grid)},
+                          {"media_of_faces", media_of_faces(grid, parts)}},
+                         flags(parts));
+    return source;
+}
+
+Launch CudaKernel::launch(const std::string& entry, const BlockCells& cells, std::int64_t layers, std::int64_t shared_bytes) const {
     Launch launch;
-    launch.entry = source.entries.front();
-    launch.block = {plan.block_x, plan.block_y, 1};
-    const BlockCells cells = block_cells(grid, config);
+    launch.entry = entry;
+    launch.block = {block_x, block_y, 1};
     launch.grid = {divide_up(grid.nx, cells.x), grid.dimension == 2 ? 1 : divide_up(grid.ny, cells.y), 1};
     launch.range_axis = grid.dimension - 1;
-    launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), layers_per_block(grid, config, limits));
-    launch.range_per_block = layers_per_block(grid, config, limits);
-    launch.shared_bytes = shared_bytes(grid, config);
-    source.step = {launch};
-    return source;
+    launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), layers);
+    launch.range_per_block = layers;
+    launch.shared_bytes = shared_bytes;
+    return launch;
+}
+
+std::int64_t shortest_march(const Grid& grid) {
+    return grid.levels * grid.half * 2;
+}
+
+std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) {
+    return divide_up(before, points) * points + points + divide_up(after, points) * points;
+}
+
+void add_lead(Block& block, std::int64_t max_lead) {
+    if (max_lead > 0) block.line("constexpr int lead = {};  // layers that a block may be ahead of its neighbours", max_lead);
+}
+
+// What all of these share, by the tunables that they have. Those that most rules ask for come
+// first: so less is asked.
+FormSpace march_space(const Grid& grid, const MarchSpace& march) {
+    const bool planes = grid.dimension == 3;
+    FormSpace form{
+        .name = march.name, .help = march.help, .former = [word = march.former](const Config& config) { return config.has("staging", word); }};
+    const auto add = [&form](bool has, Tunable tunable, const Value& safe) {
+        if (!has) return;
+        form.safe.push_back({tunable.name, safe});
+        form.tunables.push_back(std::move(tunable));
+    };
+    const bool cached = march.name == "cached";
+    add(true, {"block_x", "threads along x", planes ? numbers({16, 32, 64, 128, 256}) : numbers({32, 64, 128, 192, 256})},
+        march.rows_of_threads ? 32 : 64);
+    add(march.rows_of_threads, {"block_y", "threads along y", planes ? numbers({1, 2, 4, 8, 16, 32}) : numbers({1, 2, 4, 8, 16})}, 8);
+    add(march.rows_per_thread, {"rows_per_thread", "rows of a plane that a thread takes", numbers({1, 2}), Value(1)}, 1);
+    add(true, {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})}, 1);
+    add(true,
+        {"layers_per_block",
+         "layers (rows in 2D, planes in 3D) that a block takes one after the other; 0: an equal share for each that the device holds at a time",
+         planes ? numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 1024}) : numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024}),
+         {},
+         "march"},
+        cached ? 8 : 0);
+    add(march.ahead, {"prefetch", "layers that are read before they are needed", numbers({0, 1}), {}, "ahead"}, 0);
+    add(march.copies, {"stages", "layers in shared memory, or on their way there", planes ? numbers({2, 3}) : numbers({2, 3, 4, 6, 8})}, 2);
+    add(true, {"unroll", "layers per trip of the march's loop", numbers(layers_per_trip(grid))}, 1);
+    add(true, {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}, 1);
+    add(true, {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})}, "plain");
+    add(march.copies,
+        {"cache_hint", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"}), Value("plain"), "reads"},
+        "plain");
+    add(march.keeps_pace,
+        {"max_lead", "layers that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+         planes ? numbers({0, 1, 2}) : numbers({0, 6, 8}), Value(0), "lead"},
+        0);
+    const std::vector<std::string> block =
+        march.rows_of_threads ? std::vector<std::string>{"block_x", "block_y"} : std::vector<std::string>{"block_x"};
+    form.constraints = {{"small_blocks",
+                         [](const Config& config) {
+                             return rejected_when(config.integer("block_x") * integer_or(config, "block_y", 1) < 64,
+                                                  "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+                         },
+                         block},
+                        aligned_points(grid),
+                        {"unrolled_march",
+                         [](const Config& config) {
+                             const std::int64_t layers = config.integer("layers_per_block");
+                             return rejected_when(layers != 0 && config.integer("unroll") > layers, "more layers per trip than the march has");
+                         },
+                         {"layers_per_block", "unroll"}}};
+    if (!cached) form.constraints.push_back(long_march(shortest_march(grid) * (march.rows_per_thread ? 4 : 1)));
+    if (planes)
+        form.constraints.push_back(
+            {"rows_read_again",
+             [grid](const Config& config) -> Reason {
+                 // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in
+                 // the second cache.
+                 constexpr std::int64_t small_plane = 64;
+                 const std::int64_t rows = config.integer("block_y") * integer_or(config, "rows_per_thread", 1), beside = 2 * grid.half - 1;
+                 if (grid.ny <= small_plane || beside <= 3 * rows) return {};
+                 return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
+             },
+             march.rows_per_thread ? std::vector<std::string>{"block_y", "rows_per_thread"} : std::vector<std::string>{"block_y"}});
+    if (march.keeps_pace) form.constraints.push_back(lead_of_a_block());
+    return form;
+}
+
+Constraint aligned_points(const Grid& grid) {
+    return {"aligned_points",
+            [pitch = grid.pitch](const Config& config) -> Reason {
+                const std::int64_t points = config.integer("points_per_thread");
+                if (pitch % points == 0) return {};
+                return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
+            },
+            {"points_per_thread"}};
+}
+
+// For forms that hold layers.
+Constraint long_march(std::int64_t least) {
+    return {"long_march",
+            [least](const Config& config) {
+                const std::int64_t march = config.integer("layers_per_block");
+                return rejected_when(march != 0 && march < least,
+                                     "filling the registers takes longer than the march: it has 2 M layers or more for every time step");
+            },
+            {"layers_per_block"}};
+}
+
+Constraint lead_of_a_block() {
+    return {"lead_of_a_block",
+            [](const Config& config) {
+                return rejected_when(config.integer("max_lead") > 0 && config.integer("layers_per_block") != 0,
+                                     "only blocks that march through an equal share of the layers keep to their neighbours' "
+                                     "pace: layers_per_block is 0");
+            },
+            {"layers_per_block", "max_lead"}};
+}
+
+Constraint kept_reads() {
+    return {"kept_reads",
+            [](const Config& config) {
+                // ptxas 13.0 gives a copy that has its place in shared memory from a uniform
+                // register a broken descriptor (ADR 0036).
+                return rejected_when(config.word("cache_hint") == "kept" && config.integer("unroll") % config.integer("stages") == 0,
+                                     "kept copies into places that the compiler knows are compiled wrongly: other stages, or another unroll");
+            },
+            {"cache_hint", "unroll", "stages"}};
+}
+
+std::vector<std::string> read_by_resources(const FormSpace& form) {
+    std::vector<std::string> names;
+    for (const char* name : {"block_x", "block_y", "rows_per_thread", "points_per_thread", "prefetch", "stages", "unroll"})
+        if (std::any_of(form.tunables.begin(), form.tunables.end(), [&](const Tunable& tunable) { return tunable.name == name; }))
+            names.emplace_back(name);
+    return names;
 }
 
 }  // namespace hone::inline v0_1::acoustics

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "foundation/error.hpp"
+#include "generator/families/acoustics_staggered/forms.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
 
 namespace hone::inline v0_1 {

@@ -8,7 +8,6 @@
 
 #include "generator/block.hpp"
 #include "generator/family.hpp"
-#include "generator/form.hpp"
 
 namespace hone::inline v0_1::acoustics {
 
@@ -36,6 +35,7 @@ struct Grid {
     std::int64_t pitch;  ///< words from one row to the next
 
     std::int64_t word() const { return bytes_per_word(precision); }
+    const char* real() const { return precision == Precision::f32 ? "float" : "double"; }
     int reach() const { return 2 * half - 1; }  ///< cells by which a step reads further than it writes
     /// Words of a row before its first cell: whole lines of 128 bytes.
     std::int64_t left() const {
@@ -86,59 +86,11 @@ std::int64_t damping_words(const Grid& grid, int axis);
 std::int64_t damping_start(const Grid& grid, int axis);
 
 /// Parts of the family, each in the file of its name.
-Forms cuda_forms(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
-Forms cpu_forms(const Problem& problem, const Limits& limits);
-KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
 
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
-
-/// A CUDA block's part of a plane, in cells along x and y (1 in 2D), without those that it computes
-/// only for its neighbours.
-struct BlockCells {
-    std::int64_t x, y;
-};
-BlockCells block_cells(const Grid& grid, const Config& config);
-
-/// Groups of a thread that a block needs beside its cells in a row, for values up to `reach` cells
-/// away. Bulk copies of them begin and end at whole sectors of memory.
-std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t reach);
-
-/// Layers that a block of a CUDA kernel takes one after the other: what the configuration says, or
-/// an equal share if that is 0.
-std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits);
-
-/// Words beside a tile's rows in shared memory, for values around faces and cells that are up to
-/// `reach` cells away: whole groups of a thread, and whole sectors of memory.
-std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t reach);
-/// Words beside a row that the pressures of a step need, around the faces there.
-std::int64_t pressures_beside(const Grid& grid, const Config& config);
-
-/// Of two time steps in one pass in 3D: cells at each end of a tile's rows that are computed for
-/// the tile's own cells alone, in whole groups of a thread and whole copies.
-std::int64_t margin_cells(const Grid& grid, const Config& config);
-/// Words beside the rows of a tile of planes in shared memory, but for those of a step's pressures.
-std::int64_t words_of_side(const Grid& grid, const Config& config);
-
-/// Words of shared memory for one plane of everything that a CUDA kernel with form=planes reads; of
-/// two time steps without what lasts.
-std::int64_t plane_words(const Grid& grid, const Config& config);
-/// Of two time steps: those of one plane of what is read again until the second one has come there.
-std::int64_t lasting_words(const Grid& grid, const Config& config);
-
-/// Shared memory in which a block of the CUDA step exchanges new velocities; 0 where it does not.
-std::int64_t exchange_bytes(const Grid& grid, const Config& config);
-
-/// Media of which a layer arrives with every layer of a march in 2D, besides the pressure and two
-/// velocities.
-int arriving_media(const Grid& grid);
-
-/// All the shared memory of a block: that, and the layers that asynchronous copies bring, with a
-/// barrier for each that comes by bulk copies.
-std::int64_t shared_bytes(const Grid& grid, const Config& config);
 
 /// The part of a source that both targets share: arrays, scalars, operations.
 KernelSource common_source(const Problem& problem, Target target);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "foundation/error.hpp"
+#include "generator/families/poisson7/forms.hpp"
 #include "generator/families/poisson7/grid.hpp"
 
 namespace hone::inline v0_1 {
@@ -203,6 +205,10 @@ Block banner(const Problem& problem, const Config& config, Target target) {
                       (per_cell.fields + coefficient_fields) * grid.word());
 }
 
+Block word_types(const Grid& grid) {
+    return Block().line("using real = {};", grid.real()).text("using wide = long long;  // a position in an array");
+}
+
 Block parameters(const Problem& problem) {
     Block block;
     for (const auto& array : arrays(problem)) block.line("{}real* __restrict__ {},", array.access == Access::in ? "const " : "", array.name);
@@ -258,6 +264,19 @@ Block gathered(const Problem& problem) {
     members += "nx, ny, nz, pitch";
     for (const auto& [name, from] : shared_values(Grid(problem))) members += ", " + from;
     return Block().line("const Arrays a{{{}}};", members);
+}
+
+Block shared_constants(const Grid& grid) {
+    // As many in a line as it has room for.
+    constexpr std::size_t longest = 100;
+    Block block;
+    std::string line;
+    for (const auto& [name, from] : shared_values(grid)) {
+        const std::string next = fmt::format("{} = {}", name, from);
+        if (line.size() + next.size() > longest) block.line("const real {};", std::exchange(line, ""));
+        line += (line.empty() ? "" : ", ") + next;
+    }
+    return line.empty() ? block : block.line("const real {};", line);
 }
 
 Block keep_in_history() {

@@ -6,10 +6,14 @@
 #include <vector>
 
 #include "generator/families/poisson7/family.hpp"
-#include "generator/form.hpp"
+#include "generator/kernel_source.hpp"
 #include "generator/render.hpp"
 
 namespace hone::inline v0_1::poisson {
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
 
 enum class Kind { apply, apply_dot, direction, residual };
 enum class Coefficients { scalar, axis, face };
@@ -34,6 +38,7 @@ struct Grid {
     std::int64_t cells() const { return nx * ny * nz; }
     std::int64_t field_words() const { return nz * ny * pitch; }
     int word() const { return bytes_per_word(precision); }
+    const char* real() const { return precision == Precision::f32 ? "float" : "double"; }
 
     /// How many sums over all cells a kernel makes: gamma; delta, r . r and the sum of r.
     int sums() const { return kind == Kind::apply ? 0 : kind == Kind::residual ? 3 : 1; }
@@ -47,10 +52,6 @@ struct Grid {
 };
 
 /// Parts of the family, each in the file of its name.
-Forms cuda_forms(const Problem& problem, const Limits& limits);
-Forms cpu_forms(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config);
-KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
 
@@ -63,12 +64,16 @@ KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the
 /// same for all of them.
 Block banner(const Problem& problem, const Config& config, Target target);
+/// The types of a word and of a position.
+Block word_types(const Grid& grid);
 /// Arguments of every entry point.
 Block parameters(const Problem& problem);
 /// `struct Arrays`: what the cells' updates take of the arguments; and the statement that makes one
 /// named `a`.
 Block arrays_struct(const Problem& problem);
 Block gathered(const Problem& problem);
+/// Values that all cells share, as constants: couplings, words of `scalars`.
+Block shared_constants(const Grid& grid);
 /// Names of the words of `scalars`.
 Block scalar_words();
 /// The statement that keeps a residual half's `residual_square` in `history`.

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
+#include <string_view>
 
 #include "foundation/error.hpp"
 #include "generator/families.hpp"
@@ -240,6 +242,29 @@ TEST_F(Poisson7, RefusesArraysThatCannotBe) {
     EXPECT_THROW(family.arrays(parse(rest + "nx=12 pitch=11")), Error);
     EXPECT_NO_THROW(family.arrays(parse(rest + "nx=12 pitch=12")));
     EXPECT_THROW(parse(rest + "nx=0"), Error);
+}
+
+std::size_t lines_of(std::string_view text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// What runs untuned is what a textbook would print, whatever the problem; the tree of its sums
+// stands around it.
+TEST_F(Poisson7, TheSafeKernelOnCudaIsPlain) {
+    constexpr std::size_t longest = 60;
+    for (const std::string kernel : {"apply", "apply_dot", "direction", "residual", "direction_part", "residual_part"})
+        for (const char* kind : coefficients)
+            for (const char* boundary : boundaries)
+                for (const char* precision : {"f32", "f64"}) {
+                    const Problem problem =
+                        parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=64 ny=64 nz=64", kernel, kind, boundary, precision));
+                    const SearchSpace space = poisson7().space(problem, cuda_limits(90));
+                    const std::string text = poisson7().kernel(problem, space.safe(), cuda_limits(90)).text;
+                    const std::size_t begin = text.find("extern \"C\""), end = text.find("\n}\n", begin);
+                    ASSERT_NE(end, std::string::npos);
+                    EXPECT_LE(lines_of(text.substr(begin, end - begin)), longest) << text;
+                    if (kernel == "apply") EXPECT_LE(lines_of(text), longest) << text;
+                }
 }
 
 TEST_F(Poisson7, FormerNamesOfTunablesAreAsGoodAsTodays) {

@@ -35,9 +35,10 @@ constexpr std::array kernels{"apply", "apply_dot", "direction", "residual", "dir
 constexpr std::array coefficients{"scalar", "axis", "face"};
 constexpr std::array boundaries{"periodic", "dirichlet", "neumann"};
 
-// One configuration of every form, so that no part of the template is left out whatever the random
+// Configurations of every form, so that no part of the template is left out whatever the random
 // ones are.
-constexpr std::array cuda_forms{"form=cells,rows_per_thread=2,load_bytes=8,block_x=32,block_y=2",
+constexpr std::array cuda_forms{"form=points,block_x=64,block_y=2",
+                                "form=cells,rows_per_thread=2,load_bytes=8,block_x=32,block_y=2",
                                 "form=march,load_bytes=8,block_x=32,block_y=4,z_block=8,cache_hint=streaming",
                                 "form=march,load_bytes=16,block_x=64,block_y=2,z_block=16,rows_per_thread=2,prefetch=2,l2_planes=2",
                                 "form=shared,load_bytes=8,block_x=32,block_y=2,z_block=8,rows_per_thread=4",
@@ -83,6 +84,21 @@ TEST_F(Poisson7Kernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
         }
 }
 
+TEST_F(Poisson7Kernels, SafeCudaKernelsEqualTheReferenceInTheEmulatorAtEverySize) {
+    const Family family = test::emulated(test::device_on_host(poisson7()), cuda_limits(90));
+    std::size_t number = 1;
+    for (const char* kernel : kernels)
+        for (const char* kind : coefficients) {
+            const std::string text = fmt::format("kernel={} coefficients={} boundary={} precision={} ", kernel, kind,
+                                                 boundaries[(number + number / 3) % boundaries.size()], number % 2 == 0 ? "f32" : "f64");
+            ++number;
+            for (const char* size : sizes) {
+                const Problem problem = parse(text + size);
+                test::expect_verified_once(*backend_, family, problem, family.space(problem, cuda_limits(90)).safe(), random_);
+            }
+        }
+}
+
 TEST_F(Poisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
     const Family family = test::emulated(test::device_on_host(poisson7()), cuda_limits(90));
     for (std::size_t number = 0; number < cuda_forms.size(); ++number) {
@@ -119,9 +135,10 @@ void Poisson7Kernels::expect_no_digit_to_depend_on_the_configuration(int configu
         }
     omp_set_num_threads(usual);
     if (!test::rounds_once()) return;
-    const Config on_cuda = cuda.space(problem, cuda_limits(90)).parse(cuda_forms[1 + random_() % 4]);
-    EXPECT_TRUE(test::same_bytes(usual_answer, stepped(*backend_, cuda, problem, on_cuda, seed)))
-        << problem.key() << ' ' << on_cuda.key() << " seed " << seed;
+    const SearchSpace on_cuda = cuda.space(problem, cuda_limits(90));
+    for (const Config& config : {on_cuda.safe(), on_cuda.parse(cuda_forms[random_() % cuda_forms.size()])})
+        EXPECT_TRUE(test::same_bytes(usual_answer, stepped(*backend_, cuda, problem, config, seed)))
+            << problem.key() << ' ' << config.key() << " seed " << seed;
 }
 
 TEST_F(Poisson7Kernels, NoDigitDependsOnTheConfiguration) {
