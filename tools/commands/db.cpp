@@ -236,10 +236,10 @@ std::string counted(const std::map<std::string, int>& all, const std::string& of
 
 // What this hone makes of the configurations.
 std::string kernels_text(const std::map<std::string, int>& kernels) {
-    constexpr std::array<std::pair<KernelState, const char*>, 4> words{{{KernelState::same, "are the code that was measured"},
-                                                                        {KernelState::other, "are other code since"},
-                                                                        {KernelState::impossible, "are no members of today's spaces"},
-                                                                        {KernelState::foreign, "are of families that are not known here"}}};
+    constexpr std::array<std::pair<KernelState, const char*>, 4> words{{{KernelState::same, "still have the measured code"},
+                                                                        {KernelState::other, "have other code now"},
+                                                                        {KernelState::impossible, "are not in today's search spaces"},
+                                                                        {KernelState::foreign, "belong to families that are not known here"}}};
     std::string text;
     for (const auto& [state, meaning] : words)
         if (const auto found = kernels.find(name_of(state)); found != kernels.end())
@@ -460,7 +460,7 @@ void refuse_others_options(const Deed& deed, const Settings& settings) {
         std::vector<std::string> owners;
         for (const Deed& other : deeds())
             if (std::find(other.options.begin(), other.options.end(), name) != other.options.end()) owners.push_back("'hone db " + other.name + "'");
-        throw Error("db " + deed.name, "it takes no --" + name, fmt::format("that is of {}", fmt::join(owners, " and ")));
+        throw Error("db " + deed.name, "it takes no --" + name, fmt::format("use it with {}", fmt::join(owners, " and ")));
     }
 }
 
@@ -469,7 +469,7 @@ Exit run_deed(Settings settings, Console& console) {
     for (const auto& deed : deeds()) names.push_back(deed.name);
     constexpr const char* forms =
         "write: hone db validate DIR, list DIR, stats DIR, diff DIR OTHER, merge DIR FROM..., remove DIR [FAMILY] [key=value...], or prune DIR";
-    if (settings.words.size() < 2) throw Error("db", "it needs a word and a folder", forms);
+    if (settings.words.size() < 2) throw Error("db", "it needs an action and a folder", forms);
     const std::string name = settings.words.front();
     settings.words.erase(settings.words.begin());
     const auto deed = std::find_if(deeds().begin(), deeds().end(), [&](const Deed& one) { return one.name == name; });

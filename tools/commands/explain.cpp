@@ -75,7 +75,7 @@ Record only_record(const std::vector<Record>& found, const Settings& settings) {
         text += fmt::format("\n  {} on {}{}", short_key(found[i].problem, known_families()), found[i].device.name,
                             found[i].purpose.empty() ? "" : " for " + found[i].purpose);
     if (found.size() > most_named) text += fmt::format("\n  and {} more", found.size() - most_named);
-    throw Error("explain", fmt::format("these words mean {} results{}", found.size(), text),
+    throw Error("explain", fmt::format("these arguments match {} results{}", found.size(), text),
                 settings.as.empty() ? "add values, or --as MODEL" : "add values, or --purpose time");
 }
 
@@ -223,7 +223,7 @@ void compile_kernel(Subject& subject) {
     const Record& record = *subject.record;
     const auto source = kernel_today(record, known_families()).source;
     if (!source) {
-        subject.missing.emplace_back("registers, shared memory and spills: hone does not make a kernel of this configuration any more");
+        subject.missing.emplace_back("registers, shared memory and spills: hone no longer generates a kernel for this configuration");
         return;
     }
     try {
@@ -287,7 +287,7 @@ void print_candidates(const SearchExplanation& search, const Subject& subject, C
                                      story.safe > 0 ? ", safe configuration " + value_of(story, story.safe) : "; the safe configuration failed"),
                          width));
     console.print("\n");
-    console.styled(Style::strong, "how many came how near to the best");
+    console.styled(Style::strong, "how close the candidates came to the best");
     console.print("\n");
     const std::vector<CostBin> bins = cost_histogram(story);
     int most = 1;
@@ -337,7 +337,7 @@ void print_effects(const SearchExplanation& search, Console& console, bool verbo
     }
     console.print(
         "\n{}", fitted(fmt::format("  part of the variation of the times, by a model that explains {} of it (each time predicted from the others);\n"
-                                   "  behind it the mean time with each value, as a multiple of the best value's, the winner's value in brackets\n",
+                                   "  then the mean time with each value, as a multiple of the best value's; the winner's value is in brackets\n",
                                    percent(search.explained)),
                        width));
     const Config winner = search.winning();
@@ -367,7 +367,7 @@ void print_neighbours(const SearchExplanation& search, Console& console, bool ve
     const int width = console.out_width();
     console.styled(Style::strong, "what changing one value of the winner costs");
     console.print("\n{}",
-                  fitted("  times the winner's time as the search measured it; ~ is predicted by the model, with where it lies to 95 %\n", width));
+                  fitted("  multiples of the winner's time in this search; ~ marks predictions of the model, with their 95 % interval\n", width));
     const auto& tunables = search.measured.space.tunables();
     const Config winner = search.winning();
     for (std::size_t d = 0; d < tunables.size(); ++d) {

@@ -79,7 +79,7 @@ std::vector<JournalText> journals_of(const Settings& settings, Console& console)
     }
     if (journals.empty())
         throw NothingError("plot", "there are no such journals in " + (folder / "journals").string(),
-                           "'hone tune' keeps one of every search; --journal FILE names another");
+                           "'hone tune' writes one for every search; --journal FILE names another");
     return journals;
 }
 
@@ -92,10 +92,10 @@ SvgChart of_rate(const Settings& settings, Console& console) {
 }
 
 SvgChart of_tunable(const Settings& settings, Console& console) {
-    if (settings.over.empty()) throw Error("plot tunable", "it is not said which", "write --over TUNABLE, e.g. --over block_x");
+    if (settings.over.empty()) throw Error("plot tunable", "no tunable is given", "write --over TUNABLE, e.g. --over block_x");
     const std::vector<JournalText> journals = journals_of(settings, console);
     if (journals.size() > 1)
-        throw Error("plot tunable", fmt::format("these words mean {} journals", journals.size()), "add values, or --journal FILE");
+        throw Error("plot tunable", fmt::format("these arguments match {} journals", journals.size()), "add values, or --journal FILE");
     return tunable_chart(journals.front(), settings.over);
 }
 
@@ -133,7 +133,7 @@ SvgChart of_either(const std::string& file, const std::string& command, SvgChart
     const std::string text = read_file(file, largest_table);
     if (text.find_first_not_of(" \t\r\n") != std::string::npos && text[text.find_first_not_of(" \t\r\n")] == '{') {
         const Json document = Json::parse(text, nullptr, false);
-        if (document.is_discarded()) throw Error(file, "it is no JSON", fmt::format("give what '{}' printed", command));
+        if (document.is_discarded()) throw Error(file, "it is not JSON", fmt::format("give what '{}' printed", command));
         return of_json(document);
     }
     return of_table(read_csv(text, file, "give the whole table"));

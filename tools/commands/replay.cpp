@@ -75,7 +75,7 @@ Chosen configuration_of(const Launch& launch, const SearchSpace& space, const De
     const Capture& capture = launch.capture;
     const bool from_here = capture.hone == HONE_VERSION && capture.device == device.fingerprint.name;
     const bool readable = reads_as_configuration(capture.configuration);
-    std::string why = "it is no list of settings";
+    std::string why = "it is not a list of settings";
     if (readable) try {
             Config config = space.parse(capture.configuration);
             const auto broken = space.check(config);

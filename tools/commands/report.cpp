@@ -76,7 +76,7 @@ void read_journals(ReportContents& contents, const Settings& settings, Console& 
             console.message("hone: {}\n", contents.notes.back());
         }
     }
-    if (contents.journals.empty()) console.message("hone: there are no journals; 'hone tune' keeps one of every search\n");
+    if (contents.journals.empty()) console.message("hone: there are no journals; 'hone tune' writes one for every search\n");
 }
 
 // "FILE.csv", where all records are of one device model, or "MODEL=FILE.csv".

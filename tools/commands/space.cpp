@@ -121,7 +121,7 @@ Exit show_t1(const Settings& settings, Console& console) {
         print(console, Json{{"device", nullptr}, {"spaces", Json::array({document_of({{"key", title}}, t1.space, settings)})}});
     else
         print_text(title, t1.space, settings, console);
-    if (!t1.defaults_are_safe) console.message("hone: the defaults are no member of the space: its first member stands as the safe configuration\n");
+    if (!t1.defaults_are_safe) console.message("hone: the defaults are not in the space; its first member serves as the safe configuration\n");
     return Exit::ok;
 }
 

@@ -82,7 +82,7 @@ TuneSettings settings_of(const Settings& settings) {
     const Families& families = known_families();
     if (!settings.problem.empty()) tune.problems = problems_of(settings.problem, families);
     if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
-    if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");
+    if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is zero", "use 30s, 5m or 1h30m");
     if (!tune.strategy.empty()) tune.strategy = find_strategy(tune.strategy).name;
     if (!settings.until.empty()) {
         tune.until = parse_proper_percent("--until", settings.until);

@@ -42,7 +42,7 @@ struct Settings {
 // of one device.
 std::vector<Record> candidates(const Settings& settings, const Device& device, Console& console) {
     const fs::path own = database_folder(settings.database);
-    if (settings.update && !fs::is_directory(own)) throw Error("verify --update", own.string() + " is no folder", "name one with --db DIR");
+    if (settings.update && !fs::is_directory(own)) throw Error("verify --update", own.string() + " is not a folder", "name one with --db DIR");
     const Database database =
         settings.update ? Database::load(own, known_families()) : read_database(settings.database, "", known_families(), console);
     const ProblemFilter filter(settings.filter, known_families());
