@@ -35,7 +35,7 @@ namespace {
 // Empty when it is, as CLI11 wants it.
 std::string above_zero(const std::string& word) {
     double value = 0;
-    return CLI::detail::lexical_cast(word, value) && value > 0 ? "" : fmt::format("\"{}\" is no number above 0", word);
+    return CLI::detail::lexical_cast(word, value) && value > 0 ? "" : fmt::format("\"{}\" is not a number above 0", word);
 }
 
 void declare(CLI::App& app, const Option& option) {

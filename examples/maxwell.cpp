@@ -132,7 +132,7 @@ std::pair<std::string, std::string> halves(const std::string& option, const std:
 double number(const std::string& option, const std::string& word) {
     std::size_t used = 0;
     const double value = hone::number_at_head(word, &used).value_or(0);
-    if (word.empty() || used != word.size()) throw hone::Error(option, "\"" + word + "\" is no number", "write a number");
+    if (word.empty() || used != word.size()) throw hone::Error(option, "\"" + word + "\" is not a number", "write a number");
     return value;
 }
 
@@ -151,7 +151,7 @@ Boundary boundary(const std::string& option, const std::string& word) {
     if (word == "reflecting") return Boundary::reflecting;
     if (word == "absorbing") return Boundary::absorbing;
     if (word == "periodic") return Boundary::periodic;
-    throw hone::Error(option, "\"" + word + "\" is no kind of boundary", "use reflecting, absorbing or periodic");
+    throw hone::Error(option, "\"" + word + "\" is not a kind of boundary", "use reflecting, absorbing or periodic");
 }
 
 Mesh make_mesh(const Options& options) {

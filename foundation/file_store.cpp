@@ -231,7 +231,7 @@ std::string read_file(const fs::path& path, std::int64_t most_bytes) {
     const Descriptor file = opened(path, O_RDONLY | O_NONBLOCK);
     struct stat status {};
     if (!file.valid() || fstat(file.get(), &status) != 0) fail(path, "it cannot be read", remedy);
-    if (!S_ISREG(status.st_mode)) throw Error(path.string(), "it is no plain file", remedy);
+    if (!S_ISREG(status.st_mode)) throw Error(path.string(), "it is not a regular file", remedy);
     if (status.st_size > most_bytes)
         throw Error(path.string(), fmt::format("it is longer than {} bytes", most_bytes), "check that it is what it should be");
     std::string contents(static_cast<std::size_t>(status.st_size), '\0');

@@ -223,7 +223,7 @@ JsonNode parse_json(std::string_view text, const std::string& file, int first_li
     TreeBuilder builder(position, file);
     const TellingIterator begin(text.data(), &position);
     const TellingIterator end(text.data() + text.size(), &position);
-    if (!Json::sax_parse(begin, end, &builder)) throw Error(file, "it is no JSON", mend);
+    if (!Json::sax_parse(begin, end, &builder)) throw Error(file, "it is not JSON", mend);
     return builder.take();
 }
 

@@ -145,7 +145,7 @@ const Processors& processors() {
 bool waits_asleep() {
     const std::string wish = environment_variable("HONE_WAIT");
     if (wish == "sleep" || wish == "poll") return wish == "sleep";
-    if (!wish.empty()) throw Error("HONE_WAIT", "\"" + wish + "\" is no way to wait", "use sleep or poll");
+    if (!wish.empty()) throw Error("HONE_WAIT", "\"" + wish + "\" is not a way to wait", "use sleep or poll");
     for (const char* const started : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
         if (const auto processes = environment_number(started)) return *processes > sysconf(_SC_NPROCESSORS_ONLN);
     return false;

@@ -118,7 +118,7 @@ class ExpressionEvaluator {
 
     const List& list_of(const PythonValue& value) const {
         if (const auto* list = std::get_if<List>(&value.held)) return *list;
-        fail(value.text() + " is no list", "a list belongs here");
+        fail(value.text() + " is not a list", "a list belongs here");
     }
 
     PythonValue comprehension(const Node& node) {
@@ -134,7 +134,7 @@ class ExpressionEvaluator {
 
     PythonValue unary(const std::string& sign, const PythonValue& operand) {
         if (sign == "not") return {!operand.truth()};
-        if (!is_number(operand)) fail(operand.text() + " is no number", "a number belongs here");
+        if (!is_number(operand)) fail(operand.text() + " is not a number", "a number belongs here");
         return binary(sign, {std::int64_t{0}}, operand);
     }
 

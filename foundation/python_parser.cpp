@@ -232,7 +232,7 @@ class Parser {
         double real = 0;
         if (const auto [read, status] = std::from_chars(text.data(), end, real);
             status != std::errc{} || read != end || text.find_first_of(".eE") == std::string::npos)
-            throw Error(*where_, text + " is no number that hone can hold", "whole numbers have 64 bits");
+            throw Error(*where_, text + " is not a number that hone can represent", "whole numbers have 64 bits");
         return real;
     }
 

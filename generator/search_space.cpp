@@ -61,7 +61,7 @@ std::int64_t shared_assignments(const std::vector<Tunable>& tunables, const Cons
         if (name == form_tunable) continue;
         const auto found = std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& tunable) { return tunable.name == name; });
         if (found == tunables.end())
-            throw Error("constraint " + constraint.name, "it reads " + name + ", which is no tunable", "mend the search space");
+            throw Error("constraint " + constraint.name, "it reads " + name + ", which is not a tunable", "mend the search space");
         last = std::max(last, static_cast<std::size_t>(found - tunables.begin()) + 1);
     }
     std::int64_t count = 1;

@@ -92,7 +92,7 @@ DeviceName parse_device_name(const std::string& name) {
     if (word == "gpu") return {Target::cuda, index};
     for (const auto& entry : table)
         if (to_string(entry.target) == word) return {entry.target, index};
-    throw Error("device \"" + name + "\"", "it is no device", suggestion(word) + device_names);
+    throw Error("device \"" + name + "\"", "there is no such device", suggestion(word) + device_names);
 }
 
 std::unique_ptr<Backend> make_backend(const std::string& name, DiskCache& cache) {

@@ -68,7 +68,7 @@ Access access_of(const JsonPlace& place) {
 std::string digest_of(const JsonPlace& place) {
     const std::string& digest = place.string(digest_digits);
     if (digest.size() != digest_digits || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
-        place.fail("is no SHA-256", "it names a file of the folder's data/");
+        place.fail("is not a SHA-256", "it names a file of the folder's data/");
     return digest;
 }
 
@@ -247,7 +247,7 @@ Capture parse_capture(std::string_view text, const fs::path& file) {
     const JsonNode root = parse_json(text, file.string());
     const JsonPlace place(root, file.string());
     if (const auto format = place.find("format"); !format || format->string(longest_text) != format_name)
-        place.fail("is no capture", "an application writes them with HONE_CAPTURE set");
+        place.fail("is not a capture", "an application writes them with HONE_CAPTURE set");
     if (const std::int64_t version = place["version"].integer(0, std::numeric_limits<std::int64_t>::max()); version != capture_version)
         place["version"].fail(fmt::format("is {}", version), fmt::format("this hone reads version {}", capture_version));
     place.only({"format", "version", "problem", "configuration", "device", "hone", "range", "arrays"});

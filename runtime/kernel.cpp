@@ -127,7 +127,7 @@ struct Kernel::State {
             if (arrays[i] == nullptr) refuse(i, "it is null");
             if (const int multiple = address_multiple(source, spec);
                 reinterpret_cast<std::uintptr_t>(arrays[i]) % static_cast<std::uintptr_t>(multiple) != 0)
-                refuse(i, fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(arrays[i]), multiple));
+                refuse(i, fmt::format("its address {} is not a multiple of {} bytes", fmt::ptr(arrays[i]), multiple));
             if (const auto other = overlapped_array(source, arrays, i))
                 throw Error(place_of(i), fmt::format("it overlaps array {} ({}), and one of them is written", *other, source.arrays[*other].name),
                             "give each memory of its own");

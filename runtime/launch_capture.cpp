@@ -27,7 +27,7 @@ std::int64_t bytes_of(const std::string& text) {
     const int shift = unit == std::string_view::npos ? 0 : 10 * static_cast<int>(unit + 1);
     const bool whole = rest == end || (unit != std::string_view::npos && rest + 1 == end);
     if (error != std::errc() || !whole || number <= 0 || number > (std::int64_t{1} << 50 >> shift))
-        throw Error("HONE_CAPTURE_LIMIT", "\"" + text + "\" is no number of bytes", "write 500M or 16G");
+        throw Error("HONE_CAPTURE_LIMIT", "\"" + text + "\" is not a number of bytes", "write 500M or 16G");
     return number << shift;
 }
 

@@ -17,12 +17,12 @@ constexpr int page = 100;  // columns of help texts
 const std::vector<std::pair<std::string, std::string>> environment{
     {"HONE_DB", "folder of tuned results, written to and read first; default XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db"},
     {"HONE_CACHE", "folder of compiled kernels; default XDG_CACHE_HOME/hone, else ~/.cache/hone"},
-    {"HONE_KERNELS", "kernel folders of your own that are always known, separated by colons"},
+    {"HONE_KERNELS", "your own kernel folders that are always known, separated by colons"},
     {"HONE_CAPTURE",
-     "in an application: keep the first launch of each problem that matches, a family or a pattern with * and ?, for 'hone replay'; into "
+     "in an application: save the first launch of each problem that matches, a family or a pattern with * and ?, for 'hone replay'; into "
      "HONE_CAPTURE_DIR (default hone-captures), launches of at most HONE_CAPTURE_LIMIT (default 4G)"},
     {"HONE_CXX", "C++ compiler for CPU kernels; default the first that compiles a kernel of CXX, hone's own, c++, g++, clang++"},
-    {"HONE_CUDA_LIBRARIES", "the one folder in which libcuda, libnvrtc and NVML are looked for; an empty one is a machine without CUDA"},
+    {"HONE_CUDA_LIBRARIES", "the only folder in which hone looks for libcuda, libnvrtc and NVML; an empty folder means a machine without CUDA"},
     {"OMP_NUM_THREADS", "threads of the cpu device"}};
 
 const std::vector<std::pair<std::string, std::string>> codes{

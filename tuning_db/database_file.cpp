@@ -65,7 +65,7 @@ std::vector<std::filesystem::path> database_files(const std::filesystem::path& f
     std::error_code status;
     const auto kind = fs::status(folder, status).type();
     if (kind == fs::file_type::not_found) return files;
-    if (kind != fs::file_type::directory) throw Error(folder.string(), "it is no folder", "name the folder that holds the database's files");
+    if (kind != fs::file_type::directory) throw Error(folder.string(), "it is not a folder", "name the folder that holds the database's files");
     for (const auto& entry : fs::directory_iterator(folder, status))
         if (entry.path().extension() == ".json" && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path());
     if (status) throw Error(folder.string(), "it cannot be listed: " + status.message(), "check its permissions");

@@ -37,7 +37,7 @@ const std::string& plain_word(const JsonPlace& place, const std::string& word) {
                std::string_view("_-+.:/").find(c) != std::string_view::npos;
     };
     if (word.empty() || word.size() > longest_name || !std::all_of(word.begin(), word.end(), plain))
-        place.fail("is or has a name that is no plain word", "use letters, digits and _-+.:/ only");
+        place.fail("is or has a name that is not a plain word", "use letters, digits and _-+.:/ only");
     return word;
 }
 

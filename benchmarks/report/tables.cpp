@@ -27,7 +27,7 @@ std::string text_of(const fs::path& file) {
 
 Json document_in(const fs::path& file) {
     Json document = Json::parse(text_of(file), nullptr, false);
-    if (!document.is_object()) throw Error(file.string(), "it is no JSON object", "give what a benchmark or a command printed with --json");
+    if (!document.is_object()) throw Error(file.string(), "it is not a JSON object", "give what a benchmark or a command printed with --json");
     return document;
 }
 

@@ -31,7 +31,7 @@ static int number(const char* text, int low, int high) {
     char* end;
     const long value = strtol(text, &end, 10);
     if (*end != 0 || value < low || value > high) {
-        fprintf(stderr, "waves_c: %s is no number from %d to %d\n", text, low, high);
+        fprintf(stderr, "waves_c: %s is not a number from %d to %d\n", text, low, high);
         exit(2);
     }
     return (int)value;

@@ -15,7 +15,7 @@ CLI::Validator number_that(const Holds& holds, const std::string& words) {
     return {[holds, words](std::string& text) {
                 double value = 0;
                 const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-                return number && holds(value) ? std::string() : "\"" + text + "\" is no number " + words;
+                return number && holds(value) ? std::string() : "\"" + text + "\" is not a number " + words;
             },
             words};
 }

@@ -18,7 +18,7 @@ std::vector<double> speeds_of(const std::string& text) {
         double speed = 0;
         const auto result = std::from_chars(word.data(), word.data() + word.size(), speed);
         if (result.ec != std::errc() || result.ptr != word.data() + word.size() || !(speed > 0))
-            throw Error("--speeds", fmt::format("\"{}\" is no speed", word),
+            throw Error("--speeds", fmt::format("\"{}\" is not a speed", word),
                         "use best, equal, measured, or a positive number for each rank, by commas");
         speeds.push_back(speed);
     }

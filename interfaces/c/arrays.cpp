@@ -55,7 +55,7 @@ struct Argument {
         if (array.data == nullptr) refuse("it is null");
         if (const int multiple = address_multiple(source, spec);
             reinterpret_cast<std::uintptr_t>(array.data) % static_cast<std::uintptr_t>(multiple) != 0)
-            refuse(fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(array.data), multiple));
+            refuse(fmt::format("its address {} is not a multiple of {} bytes", fmt::ptr(array.data), multiple));
         if (const std::int64_t allocated = session.allocated_from(array.data); allocated >= 0 && allocated < bytes)
             refuse(fmt::format("only {} bytes are left of what was allocated there, of {} needed", allocated, bytes));
     }

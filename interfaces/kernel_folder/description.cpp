@@ -362,7 +362,7 @@ class Reader {
         }
         for (const JsonNode& member : place.members())
             if (std::find(names.begin(), names.end(), member.name) == names.end())
-                place.fail(fmt::format("has \"{}\", which is no tunable", member.name), did_you_mean(member.name, names) + "leave it out");
+                place.fail(fmt::format("has \"{}\", which is not a tunable", member.name), did_you_mean(member.name, names) + "leave it out");
         return safe;
     }
 

@@ -16,7 +16,7 @@ fs::path folder_file(const fs::path& folder, const std::string& name) {
     if (error) throw Error(path.string(), error.message(), "add the file to the folder");
     if (std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first != root.end())
         throw Error(path.string(), "it is a link to " + file.string() + ", outside of the kernel folder", "copy that file into the folder");
-    if (!fs::is_regular_file(file, error)) throw Error(path.string(), "it is no plain file", "put a file in its place");
+    if (!fs::is_regular_file(file, error)) throw Error(path.string(), "it is not a regular file", "put a file in its place");
     return path;
 }
 

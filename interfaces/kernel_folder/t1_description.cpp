@@ -49,7 +49,7 @@ T1Tunable read_tunable(const JsonPlace& place) {
         values.fail("asks for " + name, "values stand for themselves");
     });
     const auto* const elements = std::get_if<PythonValue::List>(&list.held);
-    if (elements == nullptr || elements->empty()) values.fail("is no list of values", "write it as \"[1, 2, 4]\"");
+    if (elements == nullptr || elements->empty()) values.fail("is not a list of values", "write it as \"[1, 2, 4]\"");
     for (const PythonValue& value : *elements) {
         PythonValue one = plain(value, values);
         if (std::find(tunable.values.begin(), tunable.values.end(), one) == tunable.values.end()) tunable.values.push_back(std::move(one));

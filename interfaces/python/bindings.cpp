@@ -166,7 +166,7 @@ Contents contents_of(nb::handle object, const std::string& where, bool written) 
         refuse_read_only(where);
     }
     if (auto contents = cuda_interface(object, where, written)) return *contents;
-    raise(PyExc_TypeError, fmt::format("{}: {} is no array; give one of NumPy, CuPy, PyTorch or another library with DLPack", where,
+    raise(PyExc_TypeError, fmt::format("{}: {} is not an array; give one of NumPy, CuPy, PyTorch or another library with DLPack", where,
                                        nb::cast<std::string>(object.type().attr("__name__"))));
 }
 

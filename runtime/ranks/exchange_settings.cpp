@@ -33,7 +33,7 @@ auto choice_of(const Names& names, const std::string& word, const std::string& w
     std::vector<std::string> words;
     words.reserve(names.size());
     for (const auto& name : names) words.emplace_back(name.second);
-    throw Error(where, fmt::format("\"{}\" is no {}", word, what), fmt::format("use one of {}", fmt::join(words, ", ")));
+    throw Error(where, fmt::format("\"{}\" is not a {}", word, what), fmt::format("use one of {}", fmt::join(words, ", ")));
 }
 
 int number_of(const Assignment& assignment, int most, const std::string& where) {
@@ -70,7 +70,7 @@ ExchangeSettings exchange_settings(const Config& config, const std::string& wher
         else if (assignment.name == "every")
             settings.every = number_of(assignment, rarest, where);
         else
-            throw Error(where, fmt::format("\"{}\" is no tunable of exchanges", assignment.name), "use messages, edges, depth and every");
+            throw Error(where, fmt::format("\"{}\" is not a tunable of exchanges", assignment.name), "use messages, edges, depth and every");
     }
     return settings;
 }

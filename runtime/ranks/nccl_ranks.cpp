@@ -48,7 +48,7 @@ struct NcclRanks::State {
     State(Communicator& of, Backend& backend, const cuda::LibraryCandidates& candidates) : ranks(of), nccl(cuda::load_nccl(candidates)) {
         together([&] {
             if (backend.device().fingerprint.target != Target::cuda)
-                throw Error("NCCL", backend.device().fingerprint.name + " is no GPU", "use GPUs");
+                throw Error("NCCL", backend.device().fingerprint.name + " is not a GPU", "use GPUs");
             if (!nccl.missing.empty()) throw Error("NCCL", nccl.missing, nccl.remedy);
             int count = 0;
             session.emplace(cuda::start_driver(candidates, count), backend.device(), candidates);

@@ -115,7 +115,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
     constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
     const std::string whole = read_file(file, most_bytes);
     const std::string_view text = whole;
-    if (text.substr(0, magic.size()) != magic) throw Error(file.string(), "it is no checkpoint", "name a file that --checkpoint wrote");
+    if (text.substr(0, magic.size()) != magic) throw Error(file.string(), "it is not a checkpoint", "name a file that --checkpoint wrote");
     const std::string wanted = fmt::format("{} {}\n", magic, version);
     if (text.substr(0, wanted.size()) != wanted)
         throw Error(file.string(), "it is of another version", fmt::format("this program reads version {}", version));

@@ -48,7 +48,7 @@ Number number(const std::string& cell, const std::string& where) {
     Number value{};
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc() || end != cell.data() + cell.size() || cell.empty())
-        throw Error(where, "\"" + cell + "\" is no number", "give a file that --rates wrote");
+        throw Error(where, "\"" + cell + "\" is not a number", "give a file that --rates wrote");
     return value;
 }
 

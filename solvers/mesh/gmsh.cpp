@@ -110,7 +110,7 @@ class Builder {
             const std::string name = group_name(element);
             const auto& names = groups_.materials;
             if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end())
-                refuse(element, fmt::format("belongs to the group \"{}\", which is no known material", name),
+                refuse(element, fmt::format("belongs to the group \"{}\", which is not a known material", name),
                        did_you_mean(name, names) + fmt::format("known are {}", fmt::join(names, ", ")));
             mesh_.materials.push_back(name);
         }
@@ -123,7 +123,7 @@ class Builder {
         if (found != groups_.boundary.end()) return found->second;
         std::vector<std::string> names;
         for (const auto& [known, boundary] : groups_.boundary) names.push_back(known);
-        refuse(element, fmt::format("belongs to the group \"{}\", which is no known kind of boundary", name),
+        refuse(element, fmt::format("belongs to the group \"{}\", which is not a known kind of boundary", name),
                did_you_mean(name, names) + fmt::format("known are {}", fmt::join(names, ", ")));
     }
 

@@ -182,7 +182,7 @@ void read_links(GmshCursor& cursor, GmshFile& file) {
 
 // Returns whether the format is 4.1.
 bool read_format(GmshCursor& cursor) {
-    if (cursor.peek() != "$MeshFormat") cursor.refuse("this is no Gmsh file: it does not begin with $MeshFormat", "save the mesh as .msh");
+    if (cursor.peek() != "$MeshFormat") cursor.refuse("this is not a Gmsh file: it does not begin with $MeshFormat", "save the mesh as .msh");
     cursor.set_section(cursor.word());
     const std::string_view version = cursor.word();
     if (version != "2.2" && version != "4.1") {

@@ -104,7 +104,7 @@ class Reader {
             }
             constexpr std::array<std::string_view, 6> known{"nx", "ny", "nz", "sx", "sy", "sz"};
             if (std::find(known.begin(), known.end(), key) == known.end())
-                cursor_.refuse(fmt::format("\"{}\" is no setting", key.substr(0, known.size())), "set type, nx, ny, nz, sx, sy, sz");
+                cursor_.refuse(fmt::format("\"{}\" is not a setting", key.substr(0, known.size())), "set type, nx, ny, nz, sx, sy, sz");
             values[key] = key[0] == 'n' ? static_cast<double>(cursor_.text_integer()) : cursor_.text_number();
         }
         if (type != "quad" && type != "hex") cursor_.refuse("the type is not quad or hex", "use a mesh of quadrilaterals or hexahedra");

@@ -37,7 +37,7 @@ Record model() {
 std::size_t times(std::size_t number) {
     const char* const text = std::getenv("HONE_CAMPAIGN_TIMES");
     const double factor = text == nullptr ? 1 : std::atof(text);
-    if (!(factor > 0)) throw std::runtime_error("HONE_CAMPAIGN_TIMES is no number above 0");
+    if (!(factor > 0)) throw std::runtime_error("HONE_CAMPAIGN_TIMES is not a number above 0");
     return static_cast<std::size_t>(std::ceil(factor * static_cast<double>(number)));
 }
 

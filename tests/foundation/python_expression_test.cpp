@@ -84,8 +84,8 @@ TEST(PythonExpression, RefusesWhatItDoesNotKnowAndNamesIt) {
                                                                                      {"1 2", "\"2\" is not understood"},
                                                                                      {"'open", "no closing quote"},
                                                                                      {"x = 1", "'=' has no meaning"},
-                                                                                     {"1.2.3", "is no number"},
-                                                                                     {"99999999999999999999", "is no number"},
+                                                                                     {"1.2.3", "is not a number"},
+                                                                                     {"99999999999999999999", "is not a number"},
                                                                                      {"", "ends too early"}})
         EXPECT_THAT(error_of(text), HasSubstr(part)) << text;
 }

@@ -111,8 +111,8 @@ def test_integers_are_int32(session):
         (lambda u: u.ravel()[:-1], ValueError, r"array 0 \(u\).*elements; give"),
         (lambda u: numpy.repeat(u, 2, axis=2)[:, :, ::2], ValueError, r"array 0 \(u\).*not contiguous"),
         (lambda u: numpy.asfortranarray(u), ValueError, r"array 0 \(u\).*not contiguous"),
-        (lambda u: "u", TypeError, r"array 0 \(u\).*str is no array"),
-        (lambda u: None, TypeError, r"array 0 \(u\).*NoneType is no array"),
+        (lambda u: "u", TypeError, r"array 0 \(u\).*str is not an array"),
+        (lambda u: None, TypeError, r"array 0 \(u\).*NoneType is not an array"),
     ],
 )
 def test_a_wrong_array_is_refused_by_name(session, change, error, says):

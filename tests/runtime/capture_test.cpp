@@ -188,7 +188,7 @@ TEST_P(CapturedLaunch, ThatIsTooLargeIsToldAndNotKept) {
     EXPECT_THAT(told_[0], testing::AllOf(HasSubstr("0.01602 MB"), HasSubstr("0.01536 MB are allowed"), HasSubstr("HONE_CAPTURE_LIMIT")));
     for (const char* wrong : {"none", "0", "-1", "4GB", "1e9", "99999999T", " 1"}) {
         const test::EnvironmentVariable bad{"HONE_CAPTURE_LIMIT", wrong};
-        EXPECT_THAT(refusal([&] { run(problem_, family_.workload(problem_, seed_)); }), HasSubstr("is no number of bytes")) << wrong;
+        EXPECT_THAT(refusal([&] { run(problem_, family_.workload(problem_, seed_)); }), HasSubstr("is not a number of bytes")) << wrong;
     }
 }
 
@@ -272,9 +272,9 @@ TEST_P(CapturedLaunch, ThatDoesNotFitOrIsDamagedIsRefused) {
         return refusal([&] { read_capture(file); });
     };
     EXPECT_THAT(with("\"version\": 1", "\"version\": 2"), HasSubstr("this hone reads version 1"));
-    EXPECT_THAT(with("hone capture", "something"), HasSubstr("is no capture"));
+    EXPECT_THAT(with("hone capture", "something"), HasSubstr("is not a capture"));
     EXPECT_THAT(with("\"inout\"", "\"both\""), HasSubstr("in, out or inout"));
-    EXPECT_THAT(with(capture.arrays[1].sha256, "../" + capture.arrays[1].sha256.substr(3)), HasSubstr("is no SHA-256"));
+    EXPECT_THAT(with(capture.arrays[1].sha256, "../" + capture.arrays[1].sha256.substr(3)), HasSubstr("is not a SHA-256"));
     EXPECT_THAT(refusal([&] { read_captures(folder_.path() / "nowhere"); }), HasSubstr("there is no capture"));
 }
 

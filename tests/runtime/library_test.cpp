@@ -170,7 +170,7 @@ TEST_P(Library, NamesAnArrayThatIsNullMisalignedOrOverlapsAnother) {
     EXPECT_NE(refusal(arrays[0]).find("it overlaps array 0 (x), and one of them is written"), std::string::npos) << refusal(arrays[0]);
     EXPECT_NE(refusal(static_cast<char*>(arrays[0]) + 16).find("it overlaps array 0 (x)"), std::string::npos) << "in part";
     const bool cuda = backend().device().fingerprint.target == Target::cuda;
-    EXPECT_EQ(refusal(static_cast<char*>(arrays[1]) + sizeof(float)).find("no multiple of 16 bytes") != std::string::npos, cuda) << "vectors";
+    EXPECT_EQ(refusal(static_cast<char*>(arrays[1]) + sizeof(float)).find("not a multiple of 16 bytes") != std::string::npos, cuda) << "vectors";
     for (void* const y : {arrays[0], static_cast<void*>(static_cast<char*>(arrays[0]) + 16), static_cast<void*>(nullptr)})
         EXPECT_THROW(kernel->launch(std::array<void*, 2>{arrays[0], y}), Error) << "without a binding, too";
     EXPECT_TRUE(vectors.as_expected()) << "a refused binding must not run";

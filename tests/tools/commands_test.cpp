@@ -363,7 +363,7 @@ TEST(Commands, DoctorSaysWhichFoldersAreReadAndWhichIsWritten) {
 TEST(Commands, TuneRefusesWrongWordsBeforeItStarts) {
     const test::OwnFolders own;
     const std::vector<std::pair<std::string, std::string>> cases{{"--budget 5x", "30s"},
-                                                                 {"--budget 0s", "no time"},
+                                                                 {"--budget 0s", "0s is zero"},
                                                                  {"--strategy randm", "did you mean random?"},
                                                                  {"--samples 2", "from 6"},
                                                                  {"--evaluations -3", "--evaluations"}};

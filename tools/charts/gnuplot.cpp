@@ -64,7 +64,7 @@ void draw(const std::string& script, const std::filesystem::path& picture) {
     replace_file(file, script);
     const ProcessResult result = run_process({program, file.string()}, 60);
     if (!result.ok()) throw Error("gnuplot", result.failure() + ": " + result.output, "look at the file that --plot names");
-    if (!is_whole(picture)) throw Error(picture.string(), "it could not be written whole", "make room on the disk");
+    if (!is_whole(picture)) throw Error(picture.string(), "it could not be written completely", "free space on the disk");
 }
 
 }  // namespace hone::tools

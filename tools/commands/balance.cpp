@@ -286,12 +286,12 @@ Action declare(Options& options) {
     options.text("devices", settings->devices, "A,B", "the two devices; default cuda:0,cpu. The first computes the lower part of the range");
     options.text("config", settings->config, "NAME=VALUE,...", "configuration of the first device; default the database's best");
     options.text("partner-config", settings->partner_config, "NAME=VALUE,...", "configuration of the second");
-    options.number("period", settings->period, "N", "steps of a sampling period; default 40", 3);
-    options.number("periods", settings->periods, "N", "periods at most; default 24", 1);
+    options.number("period", settings->period, "N", "steps per sampling period; default 40", 3);
+    options.number("periods", settings->periods, "N", "at most this many periods; default 24", 1);
     options.number("sweep", settings->sweep, "N", "also time the shares 0, 1/N, 2/N, ..., 1, to compare");
-    options.flag("energy", settings->energy, "also measure the energy of a step by each device alone and by both");
-    options.flag("fresh", settings->fresh, "do not begin with the share that the database has for this pair");
-    options.number("seed", settings->seed, "N", "of the problem's random data; default 1");
+    options.flag("energy", settings->energy, "also measure the energy of a step on each device alone and on both");
+    options.flag("fresh", settings->fresh, "do not start from the share in the database for this pair");
+    options.number("seed", settings->seed, "N", "seed of the problem's random data; default 1");
     declare_own_database(options, settings->database);
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return find_balance(*settings, console); };
@@ -304,14 +304,16 @@ Command balance_command() {
         "balance",
         "find how two devices share every time step of a problem",
         "FAMILY key=value... [--devices A,B] [options]",
-        "Runs the problem's step on both devices at once, each on its part of the range, and moves the border between them, sampling period after "
-        "sampling period, until both end at the same moment or one device alone turns out best. The result is verified against the reference. The "
-        "share joins the database under the problem, both configurations and the pair of devices; 'hone lookup --partner' and applications find it "
-        "there.\n\n"
-        "Without --config each device runs what the database has tuned for it: tune both first. A kernel bound by memory bandwidth gains at most "
-        "the slower device's part of the joint bandwidth, so that the right answer is often 100 %.",
+        "Runs the problem's step on both devices at once, each on its part of the range. After each sampling period it moves the border between "
+        "them, until both finish at the same moment or one device alone turns out to be best. It verifies the result against the reference. It "
+        "stores the share in the database under the problem, both configurations and the pair of devices, where 'hone lookup --partner' and "
+        "applications find it.\n\n"
+        "Without --config, each device uses its best configuration in the database, so tune both first. If memory bandwidth limits a kernel, it "
+        "gains at most the slower device's part of the joint bandwidth, so the right answer is often 100 %.",
         {{"balance gauss_seidel_27 stencil=constant precision=f32 nx=256 ny=256 nz=256", "the first GPU and the processor"},
-         {"balance dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --sweep 20 --energy --json", "with all that can be measured"},
+         {"balance dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --sweep 20 --energy --json",
+          "with the sweep and energy, "
+          "for a script"},
          {"balance gauss_seidel_27 stencil=constant precision=f32 nx=64 ny=64 nz=64 --devices cpu,cpu", "without a GPU: the processor with itself"}},
         balance::declare};
 }

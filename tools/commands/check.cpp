@@ -147,13 +147,14 @@ Command check_command() {
         "check",
         "find the mistakes of a kernel folder before it is tuned",
         "FOLDER [key=value...] [options]",
-        "Reads the folder's family.json strictly, and says what is wrong by file, line and place. Looks for tunables and parameters that nothing "
-        "uses, constraints that leave nothing, and a reference that writes no output. Then it compiles the safe configuration and some others, finds "
-        "tunables whose values all give the same code, and runs them at the problem's size and at up to two that few numbers divide, of either "
-        "parity. Each is verified as 'hone tune' verifies what it stores: in many steps, from two sets of data, with outputs poisoned in two ways. "
-        "So it finds values that are not written, written where they should not be, wrong, wrong in later steps or at times, or that depend on what "
-        "was in memory before, and writes past an array's end.\n\n"
-        "A CUDA kernel is run where there is a GPU, and compiled for sm_90 where there is NVRTC alone. Exit code 1 when there is a mistake.",
+        "Reads the folder's family.json strictly, and reports errors with file, line and column. It looks for tunables and parameters that nothing "
+        "uses, constraints that leave nothing, and a reference that writes no output. Then it compiles the safe configuration and some others, and "
+        "finds tunables whose values all give the same code.\n\n"
+        "It runs the kernels at the problem's size and at up to two sizes with few divisors, one even and one odd, and verifies each like a winner "
+        "of 'hone tune': in many steps, with two sets of data, with outputs poisoned in two ways. So it finds values that are not written, written "
+        "in the wrong place, wrong, or wrong in later steps or occasionally, values that depend on earlier contents of memory, and writes past an "
+        "array's end.\n\n"
+        "CUDA kernels run if there is a GPU. If there is only NVRTC, they are compiled for sm_90. Exit code 1 if there is a mistake.",
         {{"check ./my_kernel", "with the problem that its family.json gives as example"}},
         check::declare};
 }

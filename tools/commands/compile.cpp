@@ -171,8 +171,9 @@ Action declare(Options& options) {
     options.flag("report", settings->report, "registers, shared and local memory, spills of every entry point; compiler logs of failures");
     options.text("output", settings->output, "FILE", "write the compiled code (a cubin or a shared object) there");
     options.number("among", settings->among, "N",
-                   "compile what 'hone tune' with the same words, --among, --seed and --only chooses among: the safe configuration and N others", 1);
-    options.number("seed", settings->seed, "N", "that --among draws with; default 1, as with 'hone tune'");
+                   "compile the candidates of 'hone tune' with the same problems, --among, --seed and --only: the safe configuration and N others",
+                   1);
+    options.number("seed", settings->seed, "N", "seed of --among; default 1, as in 'hone tune'");
     options.text("only", settings->only, "key=value,...", "with --among: only configurations with these values (a key given twice: with either)");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return compile(*settings, console); };
@@ -185,14 +186,13 @@ Command compile_command() {
         "compile",
         "compile kernels and report what the compiler made of them",
         "FAMILY key=value... [options]",
-        "Generates kernels and compiles them with NVRTC or the host's C++ compiler, on all cores, through the disk cache. CUDA kernels compile on "
-        "machines without a GPU too, for any architecture that the installed NVRTC knows.\n\n"
-        "With --report: registers per thread, shared and local memory, and spills of every entry point (CUDA), code size, compile time. Exit "
-        "code 1 when a kernel does not compile.\n\n"
-        "With --among: compile ahead of a tuning run, on a machine whose hours cost less than the GPU's. The kernels lie in the cache (HONE_CACHE, "
-        "which "
-        "both machines share or to which it is copied); 'hone tune --among' with the same numbers then spends the GPU's time on measuring. Both "
-        "machines need the same version of NVRTC. Ctrl-C ends it, and the same command goes on.",
+        "Generates kernels and compiles them with NVRTC or the host's C++ compiler, on all cores, through the disk cache. CUDA kernels also "
+        "compile on machines without a GPU, for any architecture that the installed NVRTC knows.\n\n"
+        "--report prints registers per thread, shared and local memory and spills of every entry point (CUDA), code size, and compile time. Exit "
+        "code 1 if a kernel does not compile.\n\n"
+        "--among compiles ahead of a tuning run, so that the machine with the GPU does not wait for compilers. The kernels are in the cache "
+        "(HONE_CACHE, which both machines share, or which you copy). 'hone tune --among' with the same numbers then spends its time on measuring. "
+        "Both machines need the same version of NVRTC. After Ctrl-C, the same command continues.",
         {{"compile dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cuda --arch sm_90 --report --json",
           "for a GPU that need not be here, for a script"},
          {"compile gauss_seidel_27 stencil=constant,variable precision=f32,f64 nx=96 ny=96 nz=96 --target cuda --arch sm_80 --report",

@@ -54,15 +54,14 @@ Action declare(Options& options) {
 }  // namespace completion
 
 Command completion_command() {
-    return {
-        "completion",
-        "completion for bash, zsh and fish, and the manual page",
-        "bash | zsh | fish | man [options]",
-        "Prints what makes a shell complete hone's commands, options, families, parameters and values, or the manual page for man. All of it is made "
-        "from the same tables as --help. 'cmake --install' puts the four where shells and man look for them; without that, bash: "
-        "source <(hone completion bash); zsh: a file _hone in a folder of fpath; fish: a file ~/.config/fish/completions/hone.fish.",
-        {{"completion bash", "for this shell, with: source <(hone completion bash)"}, {"completion man --output hone.1", "then: man ./hone.1"}},
-        completion::declare};
+    return {"completion",
+            "completion for bash, zsh and fish, and the manual page",
+            "bash | zsh | fish | man [options]",
+            "Prints a script with which a shell completes hone's commands, options, families, parameters and values, or prints the manual page. All "
+            "four come from the same tables as --help. 'cmake --install' puts them where shells and man look for them. Without it, in bash: source "
+            "<(hone completion bash); in zsh: a file _hone in a folder of fpath; in fish: a file ~/.config/fish/completions/hone.fish.",
+            {{"completion bash", "for this shell, with: source <(hone completion bash)"}, {"completion man --output hone.1", "then: man ./hone.1"}},
+            completion::declare};
 }
 
 }  // namespace hone::tools

@@ -89,14 +89,12 @@ Command convert_command() {
     return {"convert",
             "bring measured search spaces from one tuner's format to another's",
             "FILE --to FORMAT [options]",
-            "Reads what another tuner measured, or a journal under the database's journals/, and writes it in another format. Parameters, values, "
-            "times and "
-            "the reasons of failures stay what they were. Kernel Tuner's time is a mean, a journal's a median: a conversion between these two "
-            "computes its own "
-            "from the single runs, where they were recorded.",
+            "Reads measurements of another tuner, or a journal in the database's journals/, and writes them in another format. Parameters, values, "
+            "times and reasons of failures do not change. Kernel Tuner's time is a mean, a journal's a median. A conversion between the two "
+            "computes the time from the single runs, if they were recorded.",
             {{"convert ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --to kernel_tuner --output run.json",
               "results of an exhaustive run, for Kernel Tuner's simulation mode"},
-             {"convert cache.json.gz --to t4", "what Kernel Tuner measured, as T4 results"}},
+             {"convert cache.json.gz --to t4", "measurements of Kernel Tuner, as T4 results"}},
             convert::declare};
 }
 

@@ -236,10 +236,10 @@ std::string counted(const std::map<std::string, int>& all, const std::string& of
 
 // What this hone makes of the configurations.
 std::string kernels_text(const std::map<std::string, int>& kernels) {
-    constexpr std::array<std::pair<KernelState, const char*>, 4> words{{{KernelState::same, "are the code that was measured"},
-                                                                        {KernelState::other, "are other code since"},
-                                                                        {KernelState::impossible, "are no members of today's spaces"},
-                                                                        {KernelState::foreign, "are of families that are not known here"}}};
+    constexpr std::array<std::pair<KernelState, const char*>, 4> words{{{KernelState::same, "still have the measured code"},
+                                                                        {KernelState::other, "have other code now"},
+                                                                        {KernelState::impossible, "are not in today's search spaces"},
+                                                                        {KernelState::foreign, "belong to families that are not known here"}}};
     std::string text;
     for (const auto& [state, meaning] : words)
         if (const auto found = kernels.find(name_of(state)); found != kernels.end())
@@ -460,7 +460,7 @@ void refuse_others_options(const Deed& deed, const Settings& settings) {
         std::vector<std::string> owners;
         for (const Deed& other : deeds())
             if (std::find(other.options.begin(), other.options.end(), name) != other.options.end()) owners.push_back("'hone db " + other.name + "'");
-        throw Error("db " + deed.name, "it takes no --" + name, fmt::format("that is of {}", fmt::join(owners, " and ")));
+        throw Error("db " + deed.name, "it takes no --" + name, fmt::format("use it with {}", fmt::join(owners, " and ")));
     }
 }
 
@@ -469,7 +469,7 @@ Exit run_deed(Settings settings, Console& console) {
     for (const auto& deed : deeds()) names.push_back(deed.name);
     constexpr const char* forms =
         "write: hone db validate DIR, list DIR, stats DIR, diff DIR OTHER, merge DIR FROM..., remove DIR [FAMILY] [key=value...], or prune DIR";
-    if (settings.words.size() < 2) throw Error("db", "it needs a word and a folder", forms);
+    if (settings.words.size() < 2) throw Error("db", "it needs an action and a folder", forms);
     const std::string name = settings.words.front();
     settings.words.erase(settings.words.begin());
     const auto deed = std::find_if(deeds().begin(), deeds().end(), [&](const Deed& one) { return one.name == name; });
@@ -485,18 +485,18 @@ Action declare(Options& options) {
                   "one of the actions above, the database, and what the action takes: folders or files to merge; the problems to remove, where lists "
                   "and ranges mean any of them");
     options.text("device", settings->device, "MODEL", "remove, prune: only records of this device model, e.g. \"NVIDIA H200\" or nvidia_h200");
-    options.flag("dry-run", settings->dry_run, "remove: say which records, and leave them");
-    options.flag("yes", settings->yes, "prune: do it; without, it only says which records would go");
-    options.number("older-than", settings->older_than, "DAYS", "prune: also what was measured before that", 1);
+    options.flag("dry-run", settings->dry_run, "remove: only list the records");
+    options.flag("yes", settings->yes, "prune: delete the records; without it, only list them");
+    options.number("older-than", settings->older_than, "DAYS", "prune: also records that are older than this", 1);
     options.flag("disturbed", settings->disturbed, "prune: also records whose figures cannot be right");
-    options.flag("wrong", settings->wrong, "prune: also the marks of what was found wrong; without its mark a record can come back with a merge");
-    options.flag("other-kernel", settings->other_kernel, "prune: also records of whose configuration hone makes another kernel today");
+    options.flag("wrong", settings->wrong, "prune: also the marks of wrong results; without its mark, a record can come back with a merge");
+    options.flag("other-kernel", settings->other_kernel, "prune: also records for whose configuration hone now generates another kernel");
     options.flag("broken", settings->broken,
-                 "prune: also records whose kernel does not compile any more; compiles all of them on all "
-                 "processors, once: after Ctrl-C the same command goes on");
-    options.text("beside", settings->beside, "DIR", "prune: also records that this other database answers as well, e.g. tuning_db/records");
-    options.flag("journals", settings->journals, "prune: also journals of searches that were begun anew since; these are not kept");
-    options.flag("verbose", settings->verbose, "diff: also what is identical", 'v');
+                 "prune: also records whose kernel no longer compiles; this compiles all of them once, on all processors; after Ctrl-C the same "
+                 "command continues");
+    options.text("beside", settings->beside, "DIR", "prune: also records for which this other database has the same answer, e.g. tuning_db/records");
+    options.flag("journals", settings->journals, "prune: also journals of searches that were started again since; no copy is kept");
+    options.flag("verbose", settings->verbose, "diff: also list identical records", 'v');
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return run_deed(*settings, console); };
 }
@@ -509,31 +509,31 @@ Command db_command() {
         "check, list, count, compare, merge and thin out databases of tuned results",
         "validate DIR | list DIR | stats DIR | diff DIR OTHER | merge DIR FROM... | remove DIR [FAMILY] [key=value...] | prune DIR [options]",
         "A database is a folder with one JSON file per device model (described by tuning_db/schema/).\n\n"
-        "validate reads every file as strictly as an application does: each error is printed with file, line and place, and the exit code is 2. "
-        "Records that are legal but that no look-up will use (another search space since, an unknown family, not verified) are noted, and so are "
-        "those whose figures cannot be right: disturbed ones, and older ones with an implausible gain over the safe configuration.\n\n"
+        "validate reads every file as strictly as an application does. It prints each error with file, line and column; the exit code is then 2. "
+        "It also notes legal records that no look-up will use (not in today's search space, an unknown family, not verified), and records whose "
+        "figures cannot be right: disturbed ones, and older ones with an implausible gain over the safe configuration.\n\n"
         "list prints every record of every file.\n\n"
-        "stats says for each device how many records of which families there are, how large and how old, by which versions of hone, driver and "
-        "compiler, how near to the ceilings, and how many are in doubt; of how many configurations this hone still makes the kernel that was "
-        "measured; what records do not say of their measurement; and what the journals take.\n\n"
-        "diff says what merging the database or file OTHER into DIR would do: which records it adds, replaces and keeps, and in what they differ. "
-        "'hone diff' compares their times.\n\n"
-        "merge brings the records of other folders or files into DIR, made when absent. Of two about the same problem and device model the better "
-        "stays: verified before not, undisturbed before disturbed, then the newer version of hone, then the faster beyond the noise, then the older. "
-        "Files of a newer schema are refused and nothing is changed. Several processes may merge at the same time.\n\n"
-        "remove takes the records of a family, of problems with these values, or of a device model out of DIR and prints them; the files as they "
-        "were are kept beside as .json.previous. Exit code 1 when there are none.\n\n"
-        "prune takes out what no look-up will use: records that are not verified, and those whose configuration is no member of today's search "
-        "space; and by its options what is old, disturbed, marked wrong, of another kernel, broken or told by another database as well. Without "
-        "--yes it only says "
-        "what would go, and why. It keeps the files as remove does. Records of families that are not known here stay.",
+        "stats prints for each device the number of records per family, their sizes, ages, versions of hone, driver and compiler, parts of the "
+        "ceilings, and how many are in doubt. It also counts configurations whose kernel hone still generates as it was measured, lists the data "
+        "that records lack, and gives the size of the journals.\n\n"
+        "diff shows what a merge of the database or file OTHER into DIR would do: the records that it would add, replace and keep, and their "
+        "differences. 'hone diff' compares their times.\n\n"
+        "merge copies the records of other folders or files into DIR, and creates it if necessary. Of two records for the same problem and device "
+        "model, the better one stays: verified before unverified, undisturbed before disturbed, then the newer version of hone, then the faster if "
+        "the difference exceeds the noise, then the older. Files of a newer schema are refused, and nothing changes. Several processes may merge "
+        "at the same time.\n\n"
+        "remove deletes the records of a family, of problems with these values, or of a device model from DIR, and prints them. The old files stay "
+        "as .json.previous. Exit code 1 if there are no such records.\n\n"
+        "prune deletes records that no look-up will use: those that are not verified, and those whose configuration is not in today's search "
+        "space. Its options add records that are old, disturbed, marked wrong, of another kernel, broken, or also in another database. Without "
+        "--yes it only lists them with the reasons. It keeps the old files, like remove. It never deletes records of unknown families.",
         {{"db validate tuning_db/records", "before results are committed"},
          {"db list DIR --json", "all records, for a script"},
-         {"db stats DIR", "what there is, how old, how sure"},
-         {"db merge tuning_db/records ~/.local/share/hone/db", "share what was tuned here"},
-         {"db diff tuning_db/records ~/.local/share/hone/db", "what sharing what was tuned here would change"},
-         {"db prune DIR --older-than 365 --other-kernel", "what would go; with --yes it goes"},
-         {"db remove DIR dg_volume order=3,4 --device nvidia_h200 --dry-run", "what would go"}},
+         {"db stats DIR", "number, age and certainty of the records"},
+         {"db merge tuning_db/records ~/.local/share/hone/db", "share your results"},
+         {"db diff tuning_db/records ~/.local/share/hone/db", "what sharing your results would change"},
+         {"db prune DIR --older-than 365 --other-kernel", "list records that --yes would delete"},
+         {"db remove DIR dg_volume order=3,4 --device nvidia_h200 --dry-run", "list records that it would delete"}},
         db::declare};
 }
 

@@ -71,8 +71,8 @@ Command devices_command() {
     return {"devices",
             "every device of this machine that hone can use",
             "[options]",
-            "Lists the devices of every backend with what tuned results are kept under (name, architecture, units, driver, compiler), memory and the "
-            "limits that decide which configurations are possible. The first word of each is what --device takes.",
+            "Lists the devices of every backend: the key under which tuned results are stored (name, architecture, units, driver, compiler), "
+            "memory, and the limits that decide which configurations are possible. --device takes the first word of each.",
             {{"devices", "for people"}, {"devices --json", "for a script: {\"devices\": [...], \"missing\": [...]}"}},
             devices::declare};
 }

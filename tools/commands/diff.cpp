@@ -229,9 +229,9 @@ Action declare(Options& options) {
         "BEFORE AFTER [FAMILY] [key=value...]", settings->words,
         "folders of records, record files or checkouts of hone, each with @MODEL behind it or that alone (the default database); then which "
         "problems, lists and ranges mean any of them");
-    options.text("noise", settings->noise, "PERCENT", "differences up to this are none; default 1%");
-    options.text("fail-if-slower", settings->fail_if_slower, "PERCENT", "exit code 1 when anything is slower by more than this, with confidence");
-    options.flag("verbose", settings->verbose, "also what is the same", 'v');
+    options.text("noise", settings->noise, "PERCENT", "ignore differences up to this; default 1%");
+    options.text("fail-if-slower", settings->fail_if_slower, "PERCENT", "exit code 1 if a result is slower by more than this, with confidence");
+    options.flag("verbose", settings->verbose, "also list unchanged results", 'v');
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return diff(*settings, console); };
 }
@@ -242,16 +242,14 @@ Command diff_command() {
     return {"diff",
             "what changed between two sets of tuned results",
             "BEFORE AFTER [FAMILY] [key=value...] [options]",
-            "Compares results about the same problem, purpose and device model: what became slower or faster, what is new and what is gone, with the "
-            "confidence that follows from the medians' intervals. Where each side is of one device model, problems are compared whatever the models "
-            "are: so "
-            "two devices stand side by side. Of two revisions name the folders that they are checked out to.\n\n"
-            "A change is called slower or faster when it is beyond --noise and certain to 95 %, and unsure when it is beyond it and less certain. "
-            "The last "
-            "column says what else differs: the configuration, the kernel that hone makes of it, the driver, the compiler.\n\n"
-            "Exit code 1 when there is nothing to compare, or when something is slower than --fail-if-slower allows.",
+            "Compares results for the same problem, purpose and device model: slower, faster, new and gone ones, with a confidence that follows "
+            "from the medians' intervals. If each side contains only one device model, problems are compared even if the models differ, so you can "
+            "compare two devices. To compare two revisions, name the folders of two checkouts.\n\n"
+            "A change is slower or faster if it exceeds --noise and is certain to 95 %. It is unsure if it exceeds --noise but is less certain. "
+            "The last column lists other differences: the configuration, its kernel, the driver, the compiler.\n\n"
+            "Exit code 1 if there is nothing to compare, or if a result is slower than --fail-if-slower allows.",
             {{"diff DIR tuning_db/records", "a database against what ships with hone"},
-             {"diff DIR tuning_db/records dg_volume order=3 --fail-if-slower 3%", "in a script: fails when a kernel became slower"},
+             {"diff DIR tuning_db/records dg_volume order=3 --fail-if-slower 3%", "in a script: fails if a kernel became slower"},
              {"diff DIR@nvidia_h200 tuning_db/records@nvidia_h200 --json", "one device model of each"}},
             diff::declare};
 }

@@ -210,12 +210,13 @@ Command doctor_command() {
         "doctor",
         "what this machine has, what it lacks, and what to install",
         "[options]",
-        "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), vector "
-        "instructions, and the processors that this process may use: threads, sockets, cores, NUMA nodes, caches, and what limited them, such as "
-        "OMP_NUM_THREADS=8, a cgroup's quota or the launcher; and what messages between ranks cost, in threads and, under mpirun, in processes, and "
-        "between their GPUs by each way that works. "
-        "What is missing is named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when kernels can be "
-        "compiled for at least one device, else 3.",
+        "Looks for everything that hone uses:\n\n"
+        "- CUDA driver, GPUs, NVRTC, NVML, and a C++ compiler that compiles and runs a small kernel;\n"
+        "- vector instructions, and the processors that this process may use: threads, sockets, cores, NUMA nodes, caches, and their limits, such "
+        "as OMP_NUM_THREADS=8, a cgroup's quota or the launcher;\n"
+        "- the cost of messages between ranks: in threads and, under mpirun, in processes, and between their GPUs on each path that works.\n\n"
+        "If something is missing, hone says what it is good for and how to install it. Nothing is changed. Exit code 0 if kernels can be compiled "
+        "for at least one device, else 3.",
         {{"doctor", "for people"}, {"doctor --json", "for a script: {\"findings\": [...], \"processors\": {...}, ...}"}},
         doctor::declare};
 }

@@ -177,11 +177,10 @@ Command emit_command() {
         "emit",
         "print the source of a kernel, or its launch plan",
         "FAMILY key=value... [options]",
-        "Prints the CUDA or C++ source that a problem and a configuration produce: what people open when they doubt a number. The same words "
-        "give the same text on every machine when --target and --arch are given. The comment at its beginning names the sizes that were asked for; "
-        "but for it the text is the same for all of them.\n\n"
-        "With --plan: the arguments in order, with the place of their values (strides and the first one inside of boundaries, in values; what the "
-        "address is a multiple of), the tables that the kernel owns, and the launches of one time step.",
+        "Prints the CUDA or C++ source for a problem and a configuration. With --target and --arch, the same arguments give the same text on every "
+        "machine. The comment at the beginning names the sizes; the rest of the text is the same for all sizes.\n\n"
+        "--plan prints the arguments in order, with the layout of their values (strides, and the first value inside of boundaries, in values; the "
+        "alignment of the address), the tables that the kernel owns, and the launches of one time step.",
         {{"emit gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --target cuda --config block_x=32,block_y=8,z_block=16",
           "a CUDA kernel with a configuration of one's own"},
          {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cpu > kernel.cpp", "the safe CPU kernel, to a file"},

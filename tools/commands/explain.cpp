@@ -75,7 +75,7 @@ Record only_record(const std::vector<Record>& found, const Settings& settings) {
         text += fmt::format("\n  {} on {}{}", short_key(found[i].problem, known_families()), found[i].device.name,
                             found[i].purpose.empty() ? "" : " for " + found[i].purpose);
     if (found.size() > most_named) text += fmt::format("\n  and {} more", found.size() - most_named);
-    throw Error("explain", fmt::format("these words mean {} results{}", found.size(), text),
+    throw Error("explain", fmt::format("these arguments match {} results{}", found.size(), text),
                 settings.as.empty() ? "add values, or --as MODEL" : "add values, or --purpose time");
 }
 
@@ -223,7 +223,7 @@ void compile_kernel(Subject& subject) {
     const Record& record = *subject.record;
     const auto source = kernel_today(record, known_families()).source;
     if (!source) {
-        subject.missing.emplace_back("registers, shared memory and spills: hone does not make a kernel of this configuration any more");
+        subject.missing.emplace_back("registers, shared memory and spills: hone no longer generates a kernel for this configuration");
         return;
     }
     try {
@@ -287,7 +287,7 @@ void print_candidates(const SearchExplanation& search, const Subject& subject, C
                                      story.safe > 0 ? ", safe configuration " + value_of(story, story.safe) : "; the safe configuration failed"),
                          width));
     console.print("\n");
-    console.styled(Style::strong, "how many came how near to the best");
+    console.styled(Style::strong, "how close the candidates came to the best");
     console.print("\n");
     const std::vector<CostBin> bins = cost_histogram(story);
     int most = 1;
@@ -337,7 +337,7 @@ void print_effects(const SearchExplanation& search, Console& console, bool verbo
     }
     console.print(
         "\n{}", fitted(fmt::format("  part of the variation of the times, by a model that explains {} of it (each time predicted from the others);\n"
-                                   "  behind it the mean time with each value, as a multiple of the best value's, the winner's value in brackets\n",
+                                   "  then the mean time with each value, as a multiple of the best value's; the winner's value is in brackets\n",
                                    percent(search.explained)),
                        width));
     const Config winner = search.winning();
@@ -367,7 +367,7 @@ void print_neighbours(const SearchExplanation& search, Console& console, bool ve
     const int width = console.out_width();
     console.styled(Style::strong, "what changing one value of the winner costs");
     console.print("\n{}",
-                  fitted("  times the winner's time as the search measured it; ~ is predicted by the model, with where it lies to 95 %\n", width));
+                  fitted("  multiples of the winner's time in this search; ~ marks predictions of the model, with their 95 % interval\n", width));
     const auto& tunables = search.measured.space.tunables();
     const Config winner = search.winning();
     for (std::size_t d = 0; d < tunables.size(); ++d) {
@@ -487,15 +487,17 @@ Exit explain(const Settings& settings, Console& console) {
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("FAMILY key=value...", settings->words, "which result; values may be left out as long as one result is meant");
-    options.text("as", settings->as, "MODEL", "the device model, where there are results of several, e.g. \"NVIDIA H200\" or nvidia_h200");
-    options.text("purpose", settings->purpose, "WORD", "what was tuned for, where there are results for several: time, energy, ...");
-    options.text("journal", settings->journal, "FILE", "this journal instead, of hone or brought into its format by 'hone convert'");
+    options.words("FAMILY key=value...", settings->words, "the result; parameters may be left out as long as only one result matches");
+    options.text("as", settings->as, "MODEL", "the device model, if there are results for several, e.g. \"NVIDIA H200\" or nvidia_h200");
+    options.text("purpose", settings->purpose, "WORD", "the purpose, if there are results for several: time, energy, ...");
+    options.text("journal", settings->journal, "FILE", "use this journal, of hone or converted by 'hone convert'");
     declare_database(options, settings->database);
     options.text("device-file", settings->device_file, "FILE", "look for the record in this one file");
-    options.text("rivals", settings->rivals, "FILE.csv", "also what rivals reach, from a table that 'benchmark_report table' made");
+    options.text("rivals", settings->rivals, "FILE.csv", "also show rivals, from a table of 'benchmark_report table'");
     options.flag("compile", settings->compile, "compile the kernel for its device: registers, shared and local memory, spills");
-    options.flag("profile", settings->profile, "read the hardware's counters while the kernel runs here, where Nsight Compute (ncu) is installed");
+    options.flag("profile", settings->profile,
+                 "read the hardware's counters while the kernel runs on this machine, if Nsight Compute (ncu) is "
+                 "installed");
     options.flag("verbose", settings->verbose, "all effects, and why neighbours are impossible", 'v');
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return explain(*settings, console); };
@@ -508,18 +510,16 @@ Command explain_command() {
         "explain",
         "why a tuned result is what it is: its search, what mattered, its limits",
         "FAMILY key=value... [options]",
-        "Tells the story of one result: its time, its gain, how near it is to what the device can do, how it is launched; from the journal of its "
-        "search "
-        "what failed and why, how the times of all candidates are distributed, which tunables mattered, what changing one value of the winner costs, "
-        "and "
-        "how the search converged.\n\n"
-        "What mattered is a functional analysis of variance of the model that the default search strategy uses (a Gaussian process of the logarithms "
-        "of "
-        "the times): the part of their variation that each tunable causes by itself, and pairs together. What was not measured is predicted by this "
-        "model and marked with ~. How far the model can be trusted stands above its answers.\n\n"
-        "Without a journal the record is explained alone, and what is missing is said. Journals lie in the folder of results below journals/.",
+        "Explains one result: its time, its gain, how close it is to the device's ceiling, and its launches. From the journal of its search it "
+        "shows what failed and why, the distribution of the times of all candidates, which tunables mattered, what changing one value of the "
+        "winner costs, and how the search converged.\n\n"
+        "'Which tunables mattered' is a functional analysis of variance of the model behind the default search strategy (a Gaussian process of the "
+        "logarithms of the times). It prints the part of the variation that each tunable causes by itself, and that pairs cause together. Values "
+        "that were not measured are predicted by this model and marked with ~. The output says first how far the model can be trusted.\n\n"
+        "Without a journal, only the record is explained, and the output lists what is missing. Journals are in the folder of results, in "
+        "journals/.",
         {{"explain dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict elements=1000000 --as nvidia_h200", "one result"},
-         {"explain --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl -v", "a search, whatever became of it"},
+         {"explain --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl -v", "a search, even without a result"},
          {"explain dg_volume equation=maxwell_3d order=3 precision=f64 elements=250000 --db DIR --json", "for a script"}},
         explain::declare};
 }

@@ -72,10 +72,10 @@ Command families_command() {
     return {"families",
             "what hone can compute, and the parameters of a problem",
             "[FAMILY...] [options]",
-            "Lists the kernel families with one line on each, the parameters of their problems with the allowed values, where the method is "
-            "described, and an example.\n\n"
-            "A problem is written as FAMILY key=value ...; a value may be a list (precision=f32,f64) or a range (order=1..10), and then means "
-            "several problems. Parameters marked as a size are not part of what tuned results are kept under: hone finds the nearest size.",
+            "Lists the kernel families, each with a summary, the parameters of its problems and their allowed values, the source of the method, "
+            "and an example.\n\n"
+            "A problem is written as FAMILY key=value ... A value may be a list (precision=f32,f64) or a range (order=1..10), which means several "
+            "problems. If a parameter is marked as a size, hone finds results for the nearest size.",
             {{"families", "all families"}, {"families dg_volume --json", "one family, for a script"}},
             families::declare};
 }

@@ -236,12 +236,13 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("FAMILY key=value...", settings->problem, "one or several problems; see 'hone families'");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
-    options.text("as", settings->as, "MODEL", "a device model of the records, whether it is here or not, e.g. \"NVIDIA H200\"");
-    options.text("arch", settings->arch, "sm_NN", "any GPU of an architecture, whether one is here or not");
+    options.text("as", settings->as, "MODEL", "a device model of the records, which need not be on this machine, e.g. \"NVIDIA H200\"");
+    options.text("arch", settings->arch, "sm_NN", "any GPU of this architecture, which need not be on this machine");
     options.text("partner", settings->partner, "NAME", "another device of this machine: also how the two share a step; see 'hone balance'");
     declare_database(options, settings->database);
     options.flag("explain", settings->explain,
-                 "of a prediction: all results that had a say, and where they differ from it; results for other sizes that were passed over");
+                 "for a prediction: all results that it is based on, and how they differ from it; also the results for other sizes that were "
+                 "skipped");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return look_up(*settings, console); };
 }
@@ -253,13 +254,11 @@ Command lookup_command() {
         "lookup",
         "which configuration an application would get for a problem, and why",
         "FAMILY key=value... [options]",
-        "Asks the database as an application does and prints the grade of the answer (exact, nearest_size, same_architecture, predicted, none), the "
-        "configuration, the record that it was taken from and the time of a step to expect. Where no record fits, the configuration is predicted "
-        "from "
-        "results of other orders, precisions and kinds; with grade none it is the family's safe one, which runs everywhere. In both cases the exit "
-        "code is 1.\n\n"
-        "With --partner also the part of every step that each of the two devices should take, and the exit code is 1 when nothing is known about the "
-        "pair.",
+        "Asks the database as an application does, and prints the grade of the answer (exact, nearest_size, same_architecture, predicted, none), "
+        "the configuration, its record, and the expected time of a step. If no record fits, the configuration is predicted from results for other "
+        "orders, precisions and kinds. With grade none, it is the family's safe configuration, which runs everywhere. In both cases the exit code "
+        "is 1.\n\n"
+        "With --partner it also prints which part of every step each device should compute. The exit code is 1 if nothing is known about the pair.",
         {{"lookup gauss_seidel_27 stencil=constant precision=f32 nx=100 ny=90 nz=80 --device cpu --db DIR --json", "for a script"},
          {"lookup gauss_seidel_27 stencil=constant precision=f32 nx=256 ny=256 nz=256 --device cuda --partner cpu", "how two devices share it"},
          {"lookup dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --as nvidia_h200", "what an application would get there"},

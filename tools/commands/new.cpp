@@ -48,23 +48,23 @@ Exit write(const std::vector<std::string>& words, Console& console) {
 
 Action declare(Options& options) {
     auto words = std::make_shared<std::vector<std::string>>();
-    options.words("FOLDER", *words, "where to write; its last part is the kernel's name");
+    options.words("FOLDER", *words, "the new folder; its last part is the kernel's name");
     return [words](Console& console) { return write(*words, console); };
 }
 
 }  // namespace new_kernel
 
 Command new_command() {
-    return {
-        "new",
-        "write a folder with a kernel of your own to start from",
-        "FOLDER",
-        "Writes a kernel folder that runs as it is, a Jacobi step in two dimensions: family.json, which says what the kernel computes, how it is "
-        "launched and what may be tuned; kernel.cpp and kernel.cu, the kernel for processors and for CUDA; reference.cpp, the plain loops that every "
-        "candidate is compared with. Change them into your kernel, leave out the device that you have no kernel for, and ask 'hone check'.\n\n"
-        "A kernel folder stands for a family wherever a command takes one: 'hone tune ./my_kernel size=2048'. See docs/your-own-kernel.md.",
-        {{"new my_kernel", "a folder my_kernel here"}},
-        new_kernel::declare};
+    return {"new",
+            "write a folder with a kernel of your own to start from",
+            "FOLDER",
+            "Writes a kernel folder that runs unchanged, a Jacobi step in two dimensions. family.json says what the kernel computes, how it is "
+            "launched and what may be tuned. kernel.cpp and kernel.cu are the kernels for processors and for CUDA. reference.cpp contains the plain "
+            "loops with which every candidate is compared. Change them into your kernel, delete the kernel that you do not need, and run 'hone "
+            "check'.\n\n"
+            "You can use a kernel folder wherever a command takes a family: 'hone tune ./my_kernel size=2048'. See docs/your-own-kernel.md.",
+            {{"new my_kernel", "a folder my_kernel here"}},
+            new_kernel::declare};
 }
 
 }  // namespace hone::tools

@@ -175,11 +175,11 @@ Command operators_command() {
         "operators",
         "the nodes and operators of a reference element, to check other codes against",
         "[options]",
-        "Prints what discontinuous Galerkin kernels are made of: the nodes of a reference simplex, which of them lie on which face, the Vandermonde "
+        "Prints the ingredients of discontinuous Galerkin kernels: the nodes of a reference simplex, the nodes of each face, the Vandermonde "
         "matrix V, the derivatives Dr, Ds, Dt, the mass matrix M and LIFT.\n\n"
-        "Nodes are warp & blend nodes (Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008, 6.1 and 10.1), numbered with t "
-        "outermost, then s, r innermost, from 0. The triangle has the vertices (-1,-1), (1,-1), (-1,1) and the faces s = -1; r + s = 0; r = -1; the "
-        "tetrahedron (-1,-1,-1), (1,-1,-1), (-1,1,-1), (-1,-1,1) and t = -1; s = -1; r + s + t = -1; r = -1.",
+        "Nodes are warp & blend nodes (Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008, 6.1 and 10.1), numbered from 0 "
+        "with t outermost, then s, and r innermost. The triangle has the vertices (-1,-1), (1,-1), (-1,1) and the faces s = -1; r + s = 0; r = -1. "
+        "The tetrahedron has the vertices (-1,-1,-1), (1,-1,-1), (-1,1,-1), (-1,-1,1) and the faces t = -1; s = -1; r + s + t = -1; r = -1.",
         {{"operators --element tetrahedron --order 5", "nodes, and sizes and norms of the matrices"},
          {"operators --element triangle --order 2 --matrix LIFT --matrix M", "two matrices, row by row"},
          {"operators --element tetrahedron --order 5 --json", "everything with all digits, for a script"}},

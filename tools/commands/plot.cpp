@@ -79,7 +79,7 @@ std::vector<JournalText> journals_of(const Settings& settings, Console& console)
     }
     if (journals.empty())
         throw NothingError("plot", "there are no such journals in " + (folder / "journals").string(),
-                           "'hone tune' keeps one of every search; --journal FILE names another");
+                           "'hone tune' writes one for every search; --journal FILE names another");
     return journals;
 }
 
@@ -92,10 +92,10 @@ SvgChart of_rate(const Settings& settings, Console& console) {
 }
 
 SvgChart of_tunable(const Settings& settings, Console& console) {
-    if (settings.over.empty()) throw Error("plot tunable", "it is not said which", "write --over TUNABLE, e.g. --over block_x");
+    if (settings.over.empty()) throw Error("plot tunable", "no tunable is given", "write --over TUNABLE, e.g. --over block_x");
     const std::vector<JournalText> journals = journals_of(settings, console);
     if (journals.size() > 1)
-        throw Error("plot tunable", fmt::format("these words mean {} journals", journals.size()), "add values, or --journal FILE");
+        throw Error("plot tunable", fmt::format("these arguments match {} journals", journals.size()), "add values, or --journal FILE");
     return tunable_chart(journals.front(), settings.over);
 }
 
@@ -133,7 +133,7 @@ SvgChart of_either(const std::string& file, const std::string& command, SvgChart
     const std::string text = read_file(file, largest_table);
     if (text.find_first_not_of(" \t\r\n") != std::string::npos && text[text.find_first_not_of(" \t\r\n")] == '{') {
         const Json document = Json::parse(text, nullptr, false);
-        if (document.is_discarded()) throw Error(file, "it is no JSON", fmt::format("give what '{}' printed", command));
+        if (document.is_discarded()) throw Error(file, "it is not JSON", fmt::format("give what '{}' printed", command));
         return of_json(document);
     }
     return of_table(read_csv(text, file, "give the whole table"));
@@ -224,16 +224,16 @@ Exit plot(Settings settings, Console& console) {
 void declare_common(Options& options, Settings& settings) {
     options.text("output", settings.output, "FILE",
                  "draw into this file, .svg, .png (by gnuplot) or .txt; default standard output, SVG or, on a terminal, text");
-    options.flag("text", settings.text, "as text, also where standard output is no terminal");
-    options.text("as", settings.as, "MODEL", "the device model, where there are results of several");
+    options.flag("text", settings.text, "draw as text, even if standard output is no terminal");
+    options.text("as", settings.as, "MODEL", "the device model, if there are results for several");
     declare_database(options, settings.database);
-    options.text("device-file", settings.device_file, "FILE", "the results of this one file");
+    options.text("device-file", settings.device_file, "FILE", "use only the results in this file");
     options.flag("json", settings.json, "print the points as one JSON document");
 }
 
 Action declare_roofline(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("[FAMILY] [key=value...]", settings->words, "which problems, lists and ranges mean any of them");
+    options.words("[FAMILY] [key=value...]", settings->words, "which problems; lists and ranges mean any of them");
     declare_common(options, *settings);
     return [settings](Console& console) {
         settings->words.insert(settings->words.begin(), "roofline");
@@ -244,15 +244,15 @@ Action declare_roofline(Options& options) {
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("KIND [FAMILY] [key=value...]", settings->words,
-                  fmt::format("{}; then which problems, lists and ranges mean any of them", fmt::join(kind_names(), ", ")));
+                  fmt::format("{}; then which problems; lists and ranges mean any of them", fmt::join(kind_names(), ", ")));
     options.text("over", settings->over, "NAME",
                  "rate: the problems' parameter along the x axis, default order; tunable: the tunable; greenup: processor (default) or untuned");
     options.list("journal", settings->journals, "FILE",
-                 "tunable, convergence, failures, energy: this journal, or what another tuner measured, instead of those beside the results");
-    options.text(
-        "table", settings->table, "FILE",
-        "share, drift: what 'hone balance --json' or 'hone verify --json' printed; share, drift, scaling: comma-separated values, see below");
-    options.flag("weak", settings->weak, "scaling: the part of the rate per unit that is kept, where the work grows with the units");
+                 "tunable, convergence, failures, energy: this journal, or measurements of another tuner, instead of the journals in the folder of "
+                 "results");
+    options.text("table", settings->table, "FILE",
+                 "share, drift: output of 'hone balance --json' or 'hone verify --json'; share, drift, scaling: comma-separated values, see above");
+    options.flag("weak", settings->weak, "scaling: the efficiency per unit if the work grows with the units");
     declare_common(options, *settings);
     return [settings](Console& console) { return plot(*settings, console); };
 }
@@ -269,25 +269,29 @@ Command plot_command() {
     return {"plot",
             "charts of results and searches as SVG, PNG or text",
             usage + " [FAMILY] [key=value...] [options]",
-            "Draws into an SVG file, which every browser shows; a pointer that rests on a point is told which result it is.\n\n" + kinds_text +
-                "\nA table for scaling has the columns units (or ranks, devices, threads) and seconds, and perhaps run: a line for each. One for "
-                "share has run, part and share, and in part periods. One for drift has problem, seconds_before and ratio.",
-            {{"plot roofline --as nvidia_h200 --output roofline.svg", "how near everything is to the device's limits; 'hone roofline' is the same"},
+            "Draws an SVG file, which every browser shows; hover over a point to see which result it is.\n\n" + kinds_text +
+                "\n"
+                "A table for scaling has the columns units (or ranks, devices, threads) and seconds, and optionally run, which separates lines. "
+                "One for share has run, part and share, and optionally periods. One for drift has problem, seconds_before and ratio.",
+            {{"plot roofline --as nvidia_h200 --output roofline.svg",
+              "how close all results are to the device's limits; 'hone roofline' is the "
+              "same"},
              {"plot rate dg_volume order=3 --over elements --db DIR --output rate.svg", "speed over a parameter"},
-             {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
+             {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl",
+              "the effect of one "
+              "tunable"},
              {"plot convergence --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --json", "for another program"},
-             {"plot failures --db DIR --text", "what became of the candidates of all searches"},
-             {"plot greenup --text", "what GPU and processor gain over the processor alone"},
+             {"plot failures --db DIR --text", "the outcomes of the candidates of all searches"},
+             {"plot greenup --text", "the gain of GPU and processor over the processor alone"},
              {"plot energy --text", "joules over seconds of the results"}},
             plot::declare};
 }
 
 Command roofline_command() {
     return {"roofline",
-            "how near results are to the device's limits, as a chart",
+            "how close results are to the device's limits, as a chart",
             "[FAMILY] [key=value...] [options]",
-            "GFLOP/s over operations per byte of compulsory traffic, a point for each result, below the ceilings that were measured with them: "
-            "memory, and "
+            "Draws GFLOP/s over operations per byte of compulsory traffic, a point for each result, below the measured ceilings: memory, and "
             "arithmetic of each precision. The same as 'hone plot roofline'.",
             {{"roofline --as nvidia_h200 --output roofline.svg", "a picture for a browser"},
              {"roofline gauss_seidel_27 --as nvidia_h200 --text", "on the terminal"}},

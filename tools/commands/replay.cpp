@@ -75,7 +75,7 @@ Chosen configuration_of(const Launch& launch, const SearchSpace& space, const De
     const Capture& capture = launch.capture;
     const bool from_here = capture.hone == HONE_VERSION && capture.device == device.fingerprint.name;
     const bool readable = reads_as_configuration(capture.configuration);
-    std::string why = "it is no list of settings";
+    std::string why = "it is not a list of settings";
     if (readable) try {
             Config config = space.parse(capture.configuration);
             const auto broken = space.check(config);
@@ -198,16 +198,16 @@ Exit run(const Settings& settings, Console& console) {
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("DIR...", settings->places, "folders of captured launches, or single files of them");
+    options.words("DIR...", settings->places, "folders of captured launches, or single files from them");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
-    options.text("budget", settings->budget, "TIME", "30s, 5m, 1h30m for all launches; default one minute each, or none with --evaluations");
-    options.number("evaluations", settings->evaluations, "N", "candidates per launch at most; default no bound", 1);
-    options.number("samples", settings->samples, "N", "time steps per candidate at most; default 40", 6);
+    options.text("budget", settings->budget, "TIME", "30s, 5m, 1h30m for all launches together; default one minute each, or none with --evaluations");
+    options.number("evaluations", settings->evaluations, "N", "at most this many candidates per launch; default no limit", 1);
+    options.number("samples", settings->samples, "N", "at most this many time steps per candidate; default 40", 6);
     options.text("strategy", settings->strategy, "NAME", "as for 'hone tune'");
-    options.number("seed", settings->seed, "N", "of all random choices; default 1");
+    options.number("seed", settings->seed, "N", "seed of all random choices; default 1");
     declare_own_database(options, settings->database);
-    options.flag("resume", settings->resume, "go on with a run that was interrupted or killed");
-    options.flag("verify", settings->verify, "search nothing: run the configuration that was captured, or the safe one where this device lacks it");
+    options.flag("resume", settings->resume, "continue a run that was interrupted or killed");
+    options.flag("verify", settings->verify, "do not search: run the captured configuration, or the safe one if this device lacks it");
     options.flag("json", settings->json, "print one JSON document at the end");
     return [settings](Console& console) { return run(*settings, console); };
 }
@@ -219,14 +219,14 @@ Command replay_command() {
         "replay",
         "tune or verify launches that an application captured, with its data",
         "DIR... [options]",
-        "An application that runs with HONE_CAPTURE=PATTERN keeps the first launch of each problem that matches: sizes, configuration and what the "
-        "arrays held. This command tunes these problems with those data in place of random ones: here or on another machine, without the "
-        "application. Every candidate is compared with the plain loops on the captured data. Winners are kept as by 'hone tune', and the "
-        "application finds them at its next start.\n\n"
-        "Launches of a kernel folder need the folder as it was: name it in HONE_KERNELS. Exit code 1 when a launch has no result, or with "
-        "--verify when one is not right.",
-        {{"replay hone-captures --budget 5m", "all launches that were captured, five minutes together"},
-         {"replay hone-captures --verify --json", "whether what ran was right, for a script"}},
+        "An application that runs with HONE_CAPTURE=PATTERN saves the first launch of each matching problem: its sizes, its configuration and the "
+        "contents of the arrays. This command tunes these problems with the saved data instead of random data, on this or another machine, without "
+        "the application. It compares every candidate with the plain loops on these data. It stores winners like 'hone tune', and the application "
+        "finds them at its next start.\n\n"
+        "A launch of a kernel folder needs the unchanged folder: name it in HONE_KERNELS. Exit code 1 if a launch has no result, or with --verify "
+        "if one is wrong.",
+        {{"replay hone-captures --budget 5m", "all captured launches, five minutes together"},
+         {"replay hone-captures --verify --json", "whether the launches were right, for a script"}},
         replay::declare};
 }
 

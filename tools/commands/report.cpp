@@ -76,7 +76,7 @@ void read_journals(ReportContents& contents, const Settings& settings, Console& 
             console.message("hone: {}\n", contents.notes.back());
         }
     }
-    if (contents.journals.empty()) console.message("hone: there are no journals; 'hone tune' keeps one of every search\n");
+    if (contents.journals.empty()) console.message("hone: there are no journals; 'hone tune' writes one for every search\n");
 }
 
 // "FILE.csv", where all records are of one device model, or "MODEL=FILE.csv".
@@ -125,14 +125,14 @@ Exit report(const Settings& settings, Console& console) {
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("[FAMILY] [key=value...]", settings->words, "these problems only; lists and ranges mean any of them");
-    options.text("output", settings->output, "FILE.html", "write into this file; default standard output", 'o');
+    options.text("output", settings->output, "FILE.html", "write to this file; default standard output", 'o');
     declare_database(options, settings->database);
-    options.text("device-file", settings->device_file, "FILE", "the results of this one file instead");
+    options.text("device-file", settings->device_file, "FILE", "use only the results in this file");
     options.text("against", settings->against, "DIR", "also compare with the results of this folder or file");
-    options.flag("journals", settings->journals, "also the searches, from the journals that lie beside the results");
-    options.list("journal", settings->journal_files, "FILE", "also this journal, of hone or brought into its format by 'hone convert'");
-    options.list("rivals", settings->rivals, "[MODEL=]FILE.csv", "also rivals, from a table that 'benchmark_report table' made");
-    options.flag("no-kernels", settings->no_kernels, "without the text of the kernels: a smaller file");
+    options.flag("journals", settings->journals, "also the searches, from the journals in the folder of results");
+    options.list("journal", settings->journal_files, "FILE", "also this journal, of hone or converted by 'hone convert'");
+    options.list("rivals", settings->rivals, "[MODEL=]FILE.csv", "also rivals, from a table of 'benchmark_report table'");
+    options.flag("no-kernels", settings->no_kernels, "leave out the text of the kernels, for a smaller file");
     return [settings](Console& console) { return report(*settings, console); };
 }
 
@@ -143,15 +143,13 @@ Command report_command() {
         "report",
         "all results and searches as one page for a browser",
         "[FAMILY] [key=value...] [options]",
-        "Writes one HTML file that needs no network and no other file: devices and families with how near they are to the ceilings and what is "
-        "untuned, "
-        "every result with its figures, its search and its kernel, charts, comparisons of devices and databases. Every view can be filtered and "
-        "sorted, has an address of its own behind the file's name, and can be printed. What a database says is shown as text, whatever it "
-        "holds.\n\n"
-        "With --journals the report tells of the searches what 'hone explain' tells: what was tried, what failed and why, which tunables mattered, "
-        "what changing one value costs. Fitting the model of a large search takes a second each.",
+        "Writes one HTML file that needs no network and no other file. It contains devices and families, how close they are to the ceilings and "
+        "what is untuned; every result with its figures, its search and its kernel; charts; and comparisons of devices and databases. Every view "
+        "can be filtered, sorted and printed, and has its own address. The contents of a database are shown as plain text, whatever they are.\n\n"
+        "With --journals, the report includes the analysis of 'hone explain' for each search: what was tried, what failed and why, which tunables "
+        "mattered, what changing one value costs. Fitting the model of a large search takes about a second.",
         {{"report -o report.html", "everything in the default database"},
-         {"report --journals --db DIR -o report.html", "with the searches that lie beside the results"},
+         {"report --journals --db DIR -o report.html", "with the searches in the folder of results"},
          {"report dg_volume order=3 -o report.html", "some problems"},
          {"report --db DIR --against tuning_db/records -o report.html", "what changed between two databases"}},
         report::declare};

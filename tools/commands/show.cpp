@@ -229,13 +229,13 @@ Action declare(Options& options) {
     options.flag("pareto", settings->pareto, "also the configurations that nobody beats in both time and energy, from the journals of the folder");
     std::string names;
     for (const RecordColumn& column : record_columns()) names += (names.empty() ? "" : ", ") + column.name;
-    options.flag("verbose", settings->verbose, "below each problem its configuration, energy, doubts, and how it was found", 'v');
+    options.flag("verbose", settings->verbose, "below each problem its configuration, energy, doubts, and its search", 'v');
     options.text("columns", settings->columns, "NAME,...", "these columns instead of those that fit: " + names);
     options.text("sort", settings->sort, "ORDER", "the highest first: gain, ceiling or rate; or age, the oldest first");
-    options.flag("reverse", settings->reverse, "the other way round");
-    options.number("top", settings->top, "N", "of each device only the first N", 1);
-    options.text("below", settings->below, "PERCENT", "only what reaches less of the measured ceiling, e.g. 80%");
-    options.flag("bars", settings->bars, "bars of the part of the ceiling, also where there is no terminal");
+    options.flag("reverse", settings->reverse, "reverse the order");
+    options.number("top", settings->top, "N", "only the first N of each device", 1);
+    options.text("below", settings->below, "PERCENT", "only results below this part of the measured ceiling, e.g. 80%");
+    options.flag("bars", settings->bars, "show the part of the ceiling as bars, even if the output is no terminal");
     options.text("plot", settings->plot, "FILE.png", "draw a picture with gnuplot: GB/s of winner and safe configuration");
     options.flag("csv", settings->csv, "print one line per record, all devices together, plain numbers in base units");
     options.flag("json", settings->json, "print one JSON document");
@@ -249,22 +249,20 @@ Command show_command() {
         "show",
         "the tuned results of a database as a table",
         "[FAMILY] [key=value...] [options]",
-        "Prints the winners of each device in groups by family. What all problems of a group share is said once above them; each line has what "
-        "differs, "
-        "the median time of a time step with its 95 % confidence, the part of the device's measured ceiling (and which one binds: memory or "
-        "arithmetic), the gain over the untuned safe configuration, and as many of updates per second, GB/s and GFLOP/s (from the counted compulsory "
-        "bytes and operations) and energy as the terminal has room for. Remarks say what to know before trusting a line: disturbed, unsure (an "
-        "interval beyond 2 %), for another purpose than time. NO_COLOR takes the colours away.\n\n"
-        "Where energy was metered: over all devices speed-up, powerup and greenup against the processor alone. Results of families that an "
-        "application "
-        "brought are shown as well. Exit code 1 when there is nothing to show.",
+        "Prints the winners of each device, grouped by family. Parameters shared by a group are printed once above it. Each line has the other "
+        "parameters, the median time of a step with its 95 % confidence interval, the part of the device's measured ceiling (and which one limits: "
+        "memory or arithmetic), and the gain over the untuned safe configuration. If the terminal is wide enough, it also has updates per second, "
+        "GB/s and GFLOP/s (from the counted compulsory bytes and operations) and energy. Remarks warn of lines that you should not trust blindly: "
+        "disturbed, unsure (an interval beyond 2 %), for another purpose than time. NO_COLOR turns colours off.\n\n"
+        "If energy was metered, it also prints speed-up, powerup and greenup over the processor alone, for all devices. It shows results of an "
+        "application's own families, too. Exit code 1 if there is nothing to show.",
         {{"show", "everything in the default database"},
          {"show dg_volume order=3..5 precision=f32 --db DIR -v", "some problems, with their configurations"},
-         {"show --below 80% --sort ceiling --reverse --top 10", "what is farthest from what the device can do"},
+         {"show --below 80% --sort ceiling --reverse --top 10", "the ten results that are farthest from their ceilings"},
          {"show --columns step,gain,date,version --sort age", "the oldest results"},
-         {"show dg_volume --db DIR --pareto", "what less time costs in energy, and the other way round"},
+         {"show dg_volume --db DIR --pareto", "the trade-off between time and energy"},
          {"show --db DIR --csv > results.csv", "for a spreadsheet"},
-         {"show --db DIR --json", "the records as they are kept, with their rates, for a script"}},
+         {"show --db DIR --json", "the stored records with their rates, for a script"}},
         show::declare};
 }
 

@@ -466,16 +466,16 @@ Action declare(Options& options) {
         "FILE...", settings->files,
         "measured spaces, or folders of them: cache files of Kernel Tuner, T4 results, journals and spaces of hone; gzipped or not; default the "
         "folder HONE_SPACES");
-    options.text("strategy", settings->strategies, "NAME,...", "the strategies to replay, or all; default the one that 'hone tune' takes");
-    options.number("repetitions", settings->repetitions, "N", "of each strategy, everything rebuilt for each; default 100", 1);
-    options.number("evaluations", settings->evaluations, "N",
-                   "of each repetition, all distinct; default 400; more, up to 1000, where the score needs them", 1);
-    options.number("seed", settings->seed, "N", "of all random choices; default 1");
-    options.number("window", settings->window, "N",
-                   "candidates chosen at most before their forerunners' costs are known; default 1, 'hone tune' has 8 or more", 1);
-    options.number("stuck", settings->stuck, "N", "say where the runs stood after so many evaluations, and how far from the optimum", 1);
+    options.text("strategy", settings->strategies, "NAME,...", "the strategies to replay, or all; default that of 'hone tune'");
+    options.number("repetitions", settings->repetitions, "N", "repetitions per strategy, each with all state rebuilt; default 100", 1);
+    options.number("evaluations", settings->evaluations, "N", "distinct evaluations per repetition; default 400; up to 1000 if the score needs them",
+                   1);
+    options.number("seed", settings->seed, "N", "seed of all random choices; default 1");
+    options.number("window", settings->window, "N", "at most this many candidates are pending; default 1; 'hone tune' has 8 or more", 1);
+    options.number("stuck", settings->stuck, "N", "print the best configurations after this many evaluations, and how far they are from the optimum",
+                   1);
     options.text("until", settings->until, "PERCENT",
-                 "end runs as 'hone tune --until' does, and say when that was and whether so much was left to gain");
+                 "end runs as 'hone tune --until' does, and print when they ended and whether this much was left to gain");
     options.text("plot", settings->plot, "FILE.png|svg", "draw best-so-far curves with gnuplot: median and 10th to 90th percentile");
     options.flag("json", settings->json, "print one JSON document, with the curves");
     return [settings](Console& console) { return run_simulate(*settings, console); };
@@ -488,13 +488,12 @@ Command simulate_command() {
         "simulate",
         "replay measured search spaces to compare search strategies, without any device",
         "FILE... [options]",
-        "Searches a space in which every configuration was measured before: strategies ask, the file answers, and hundreds of searches take seconds. "
-        "Each repetition starts from a valid configuration of its own and rebuilds all state. Prints how near to the optimum the strategies come "
-        "after "
-        "25 to 400 distinct evaluations, and their score against random search, which is computed exactly, not simulated.\n\n"
-        "An invalid configuration (it did not compile, say) costs an evaluation; one that is absent from the file broke a constraint and costs "
-        "nothing. "
-        "A space of your own: 'hone tune PROBLEM --strategy exhaustive' leaves a journal under the database's journals/, to be replayed here.",
+        "Searches a space in which every configuration was measured before. Strategies ask, the file answers, and hundreds of searches take "
+        "seconds. Each repetition starts from its own valid configuration and rebuilds all state. Prints how close the strategies come to the "
+        "optimum after 25 to 400 distinct evaluations, and their score against random search, which is computed exactly, not simulated.\n\n"
+        "An invalid configuration (it did not compile, say) costs an evaluation. A configuration that is not in the file violates a constraint and "
+        "costs nothing. To measure your own space, run 'hone tune PROBLEM --strategy exhaustive' and replay its journal from the database's "
+        "journals/.",
         {{"simulate tests/spaces --strategy all", "every strategy on the spaces that come with hone"},
          {"simulate space.json --strategy random,local_search --repetitions 500 --plot curves.svg", "two strategies, with a picture"},
          {"simulate space.json --strategy surrogate,genetic --stuck 100", "which local optima their runs had not left after 100 evaluations"},

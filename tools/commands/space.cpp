@@ -121,7 +121,7 @@ Exit show_t1(const Settings& settings, Console& console) {
         print(console, Json{{"device", nullptr}, {"spaces", Json::array({document_of({{"key", title}}, t1.space, settings)})}});
     else
         print_text(title, t1.space, settings, console);
-    if (!t1.defaults_are_safe) console.message("hone: the defaults are no member of the space: its first member stands as the safe configuration\n");
+    if (!t1.defaults_are_safe) console.message("hone: the defaults are not in the space; its first member serves as the safe configuration\n");
     return Exit::ok;
 }
 
@@ -149,10 +149,12 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("FAMILY key=value...", settings->problem, "one or several problems; see 'hone families'");
     settings->target.declare(options);
-    options.flag("list", settings->list, "list members too, --limit of them");
+    options.flag("list", settings->list, "also list members, --limit of them");
     options.number("limit", settings->limit, "N", "how many members --list prints; 0: all; default 20");
-    options.number("skip", settings->skip, "N", "how many members --list passes over first; default 0");
-    options.list("config", settings->configs, "NAME=VALUE,...", "explain this configuration: a member, or which rule it breaks and why");
+    options.number("skip", settings->skip, "N", "how many members --list skips first; default 0");
+    options.list("config", settings->configs, "NAME=VALUE,...",
+                 "explain this configuration: whether it is a member, or which rule it breaks and "
+                 "why");
     options.text("t1", settings->t1, "FILE", "instead of a problem: the space that a T1 file of the autotuning community describes");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return show(*settings, console); };
@@ -164,16 +166,16 @@ Command space_command() {
     return {"space",
             "count, list and explain the configurations of a problem on a device",
             "FAMILY key=value... [options]",
-            "A configuration says how a problem is computed: one value for each tunable. The space of a problem on a device is the product of all "
-            "values less what the constraints reject before anything is compiled (too much shared memory, too many threads, ...). This command "
-            "counts the members, counts what each constraint rejects with an example, and explains the tunables.\n\n"
-            "In a configuration, whatever is left out has the value of the safe configuration.",
+            "A configuration says how a problem is computed: it has one value for each tunable. The space of a problem on a device is the product "
+            "of all values, without those that the constraints reject before compilation (too much shared memory, too many threads, ...). This "
+            "command counts the members, counts what each constraint rejects with an example, and explains the tunables.\n\n"
+            "If a configuration leaves out a tunable, it has the value of the safe configuration.",
             {{"space dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000 --device cpu --json", "counts for a script"},
              {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --arch sm_90 --list --limit 5",
-              "for a GPU that need not be here, with the first five members"},
+              "for a GPU that need not be on this machine, with the first five members"},
              {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=128,block_y=16",
               "why a configuration is not a member"},
-             {"space --t1 tests/spaces/t1/tiled_sum.json", "a space of another tuner, and how many configurations each condition takes away"}},
+             {"space --t1 tests/spaces/t1/tiled_sum.json", "a space of another tuner, and how many configurations each condition removes"}},
             space::declare};
 }
 

@@ -82,7 +82,7 @@ TuneSettings settings_of(const Settings& settings) {
     const Families& families = known_families();
     if (!settings.problem.empty()) tune.problems = problems_of(settings.problem, families);
     if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
-    if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");
+    if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is zero", "use 30s, 5m or 1h30m");
     if (!tune.strategy.empty()) tune.strategy = find_strategy(tune.strategy).name;
     if (!settings.until.empty()) {
         tune.until = parse_proper_percent("--until", settings.until);
@@ -189,7 +189,7 @@ std::string strategy_help() {
 }
 
 std::string objective_help() {
-    std::string text = "what to make small: ";
+    std::string text = "what to minimise:";
     for (const auto& entry : objectives()) text += entry.objective.name + " (" + entry.summary + "), ";
     return text + "or weighted:W, seconds^(1-W) joules^W; default time. Energy needs a meter: 'hone doctor' lists them";
 }
@@ -199,33 +199,33 @@ Action declare(Options& options) {
     options.words("[FAMILY key=value...]", settings->problem, "problems; none: a few of each family, sized for the device, that are not tuned yet");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
     options.text("devices", settings->devices, "LIST",
-                 "several of one kind, which share the candidates: cuda:all, or cuda:0,cuda:1; cpu,cpu are halves of the processors");
+                 "several devices of one kind, which share the candidates: cuda:all, or cuda:0,cuda:1; cpu,cpu are halves of the processors");
     options.text(
         "budget", settings->budget, "TIME",
         "30s, 5m, 1h30m: for this run, shared among its problems; default one minute for each problem, or none with --evaluations or --until");
     options.number("evaluations", settings->evaluations, "N",
-                   "candidates per problem at most, 1 being the safe configuration alone; default no bound", 1);
+                   "at most this many candidates per problem, including the safe configuration; default no limit", 1);
     options.text("until", settings->until, "PERCENT",
-                 "end a problem's search once the strategy's model gives less than 5 % probability to a further gain of so much: 1%");
+                 "end a problem's search once the strategy's model gives less than 5 % probability to a further gain of this much: 1%");
     declare_own_database(options, settings->database);
     options.flag("resume", settings->resume,
-                 "go on with a run that was interrupted or killed, or ended on a shorter budget; no finished evaluation is repeated");
+                 "continue a run that was interrupted or killed, or whose budget ended; no finished evaluation is repeated");
     options.text("strategy", settings->request.strategy, "NAME", strategy_help());
     options.text("objective", settings->request.objective, "NAME", objective_help());
-    options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, so that the record has it");
+    options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, and store it in the record");
     options.text("only", settings->request.only, "key=value,...",
                  "only configurations with these values (a key given twice: with either), and the safe one");
     options.number("among", settings->request.among, "N",
                    "choose among N configurations drawn with the seed, and the safe one: those that 'hone compile --among N' compiles ahead", 1);
-    options.flag("no-prior", settings->no_prior, "do not begin with what the database knows of neighbouring orders, sizes and devices");
+    options.flag("no-prior", settings->no_prior, "do not start from the database's results for neighbouring orders, sizes and devices");
     options.number("seed", settings->seed, "N", "of all random choices; default 1, or with --resume the earlier run's");
-    options.number("samples", settings->samples, "N", "time steps per candidate at most, fewer when the spread already decides; default 40", 6);
+    options.number("samples", settings->samples, "N", "at most this many time steps per candidate, fewer if the spread already decides; default 40",
+                   6);
     options.flag("force", settings->force, "without problems: also those that are tuned already");
     options.flag("watch", settings->watch,
                  "show the whole session on the terminal: every problem with its candidates, failures, time left and best so far");
     options.flag("profile", settings->profile, "also show where the time went: set-up, reference, ceilings, compilers, verification, measurements");
-    options.flag("measure-ceilings", settings->measure_ceilings,
-                 "measure what the device can do at most, although an earlier run did and it is remembered");
+    options.flag("measure-ceilings", settings->measure_ceilings, "measure the device's ceilings again, even if an earlier run did");
     options.flag("json", settings->json, "print one JSON document at the end");
     return [settings](Console& console) { return run_tune(*settings, console); };
 }
@@ -237,20 +237,18 @@ Command tune_command() {
         "tune",
         "find the fastest configuration of problems on a device",
         "[FAMILY key=value...] [options]",
-        "Evaluates configurations on the device: each is compiled ahead on all cores, verified against the plain loops with random data, and timed "
-        "over a sampling period of time steps. The safe configuration comes first, so that there is always a result to compare with; the best few "
-        "are measured again in turn before one wins. A candidate that hangs, crashes or computes wrong values costs that candidate and nothing "
-        "else.\n\n"
-        "Winners are merged into the database as soon as a problem is done, but not the safe configuration where no other was measured. Every "
-        "evaluation is in a journal (DIR/journals) at once: after Ctrl-C, "
-        "kill or a power failure --resume goes on where the run stood. Ctrl-C keeps the best so far and ends with exit code 4; a second Ctrl-C "
-        "quits at once.\n\n"
-        "From another terminal 'hone watch' sees the same as --watch, whether the run still goes on or not.\n\n"
-        "With --devices every device takes the next candidate as it becomes free. The first of them alone times the finalists, and the record says "
-        "which "
-        "it was. A run may be resumed with more or fewer devices.\n\n"
-        "Several problems (lists, ranges, several families) are tuned in turn. --budget is for the whole run and is shared evenly among the problems "
-        "that remain. For trustworthy times leave the device alone meanwhile.",
+        "Evaluates configurations on the device. It compiles candidates ahead on all cores, verifies each one against the plain loops with random "
+        "data, and times it over a sampling period of time steps. The safe configuration comes first, so that there is always a result to compare "
+        "with. At the end it measures the best few again, alternating between them, and one wins. A candidate that hangs, crashes or computes "
+        "wrong values only costs that candidate.\n\n"
+        "When a problem is done, its winner is merged into the database, unless only the safe configuration was measured. Every evaluation is "
+        "written to a journal (DIR/journals) at once: after Ctrl-C, kill or a power failure, --resume continues the run. Ctrl-C keeps the best so "
+        "far and ends with exit code 4; a second Ctrl-C quits at once.\n\n"
+        "'hone watch' shows the same as --watch on another terminal, even after the run has ended.\n\n"
+        "With --devices, every device takes the next candidate as soon as it is free. Only the first device times the finalists, and the record "
+        "names it. A run may be resumed with more or fewer devices.\n\n"
+        "Several problems (lists, ranges, several families) are tuned one after another. --budget is for the whole run; the remaining problems "
+        "share it evenly. For trustworthy times, use the device for nothing else meanwhile.",
         {{"tune", "one problem of each of several families on the best device; what tools/quickstart does"},
          {"tune gauss_seidel_27 stencil=constant,variable precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 30s --db DIR",
           "two problems, 15 seconds each"},

@@ -42,7 +42,7 @@ struct Settings {
 // of one device.
 std::vector<Record> candidates(const Settings& settings, const Device& device, Console& console) {
     const fs::path own = database_folder(settings.database);
-    if (settings.update && !fs::is_directory(own)) throw Error("verify --update", own.string() + " is no folder", "name one with --db DIR");
+    if (settings.update && !fs::is_directory(own)) throw Error("verify --update", own.string() + " is not a folder", "name one with --db DIR");
     const Database database =
         settings.update ? Database::load(own, known_families()) : read_database(settings.database, "", known_families(), console);
     const ProblemFilter filter(settings.filter, known_families());
@@ -209,13 +209,12 @@ Action declare(Options& options) {
     options.words("[FAMILY] [key=value...]", settings->filter, "these results only; lists and ranges mean any of them");
     options.text("device", settings->device, "NAME", "cpu, cuda, cuda:1 or best; default best");
     declare_database(options, settings->database);
-    options.number("sample", settings->sample, "N", "so many of the results, from every family in turn; default 5", 1);
-    options.flag("all", settings->all, "all of them, as before a release");
-    options.flag("update", settings->update,
-                 "bring the results up to date: all that lack what a measurement tells, or whose kernel is another today");
-    options.text("budget", settings->budget, "TIME", "end after it, as by Ctrl-C, and keep what was measured: 30s, 9m; default none");
-    options.text("tolerance", settings->tolerance, "PERCENT", "how much longer a step may take than its record says; default 5%");
-    options.number("seed", settings->seed, "N", "of the sample; default 1");
+    options.number("sample", settings->sample, "N", "this many results, spread over the families; default 5", 1);
+    options.flag("all", settings->all, "all results, before a release for example");
+    options.flag("update", settings->update, "bring results up to date: all that lack measured data, or whose kernel has changed");
+    options.text("budget", settings->budget, "TIME", "end after this time, as by Ctrl-C, and keep the measurements: 30s, 9m; default none");
+    options.text("tolerance", settings->tolerance, "PERCENT", "how much longer than in its record a step may take; default 5%");
+    options.number("seed", settings->seed, "N", "seed of the sample; default 1");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return verify(*settings, console); };
 }
@@ -227,21 +226,19 @@ Command verify_command() {
         "verify",
         "measures tuned results again: do they still hold on this machine?",
         "[FAMILY] [key=value...] [options]",
-        "Compiles, verifies and times the winners of this device again, each as 'hone tune' does, and sets the times beside the records'. A result "
-        "is called slower when its step takes longer by more than --tolerance and the two 95 % intervals do not overlap; then driver, compiler, "
-        "hone's version and the kernel itself are compared with those of the record, the load of the machine is looked at, and the line says what to "
-        "do.\n\n"
-        "A result whose kernel computes something else is marked: look-ups pass over it from then on, and merges do not bring it back "
-        "('hone db prune --wrong' forgets the marks). Nothing else is written to the database without --update. With it, winners are measured in "
-        "full, each with the safe configuration of its problem "
-        "beside, and records that hold take what was found: time, clocks, temperature, part of the ceiling, largest difference, driver, compiler, "
-        "the "
-        "kernel's hash. How they were found stays as it is. A record keeps its place when it does not hold, when the new time is less sure, and when "
-        "the machine was busy; the list says which. Kernels compile in parallel first, results are stored every few seconds, and the same command "
-        "goes on after an interruption.\n\n"
-        "Exit code 1 when a result does not hold, or there is none of this device.",
+        "Compiles, verifies and times the winners of this device again, each as 'hone tune' does, and compares the times with the records. A "
+        "result is slower if its step takes longer by more than --tolerance and the two 95 % intervals do not overlap. hone then compares the "
+        "driver, the compiler, its own version and the kernel with those of the record, looks at the load of the machine, and says what to do.\n\n"
+        "If a kernel computes something else than the reference, its result is marked: look-ups skip it from then on, and merges do not bring it "
+        "back ('hone db prune --wrong' removes the marks). Without --update, nothing else is written to the database.\n\n"
+        "--update measures winners fully, and the safe configuration of each problem with them. Records that hold get the new values: time, "
+        "clocks, temperature, part of the ceiling, largest difference, driver, compiler, and the kernel's hash. Strategy, seed and candidates "
+        "stay. A record does not change if its result does not hold, if the new time is less certain, or if the machine was busy; the list says "
+        "which. Kernels are compiled in parallel first, results are saved every few seconds, and after an interruption the same command "
+        "continues.\n\n"
+        "Exit code 1 if a result does not hold, or if there is none of this device.",
         {{"verify --device cpu", "five results of the processor"},
-         {"verify dg_volume order=3 --device cpu --db DIR --all", "all of some problems"},
+         {"verify dg_volume order=3 --device cpu --db DIR --all", "all results of some problems"},
          {"verify --device cpu --sample 2 --json", "for a script"},
          {"verify --update --device cuda --db tuning_db/records", "complete the records of this GPU that ship with hone"}},
         verify::declare};

@@ -63,7 +63,7 @@ Command version_command() {
     return {"version",
             "version of hone, how it was built, its backends and the formats that it writes",
             "[options]",
-            "What to name in a report of a defect, beside what 'hone doctor' prints. 'hone --version' is the same.",
+            "Include this and the output of 'hone doctor' in bug reports. 'hone --version' is the same.",
             {{"version", "for people"},
              {"version --json", "for a script: {\"version\", \"build\", \"compiler\", \"backends\", \"formats\", \"c_interface\"}"}},
             version::declare};

@@ -67,10 +67,10 @@ Exit run_watch(const Settings& settings, Console& console) {
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("[LOG]", settings->words, "the log of a session (DIR/sessions); default the latest that runs, else the latest");
+    options.words("[LOG]", settings->words, "the log of a session (DIR/sessions); default the latest that is running, else the latest");
     declare_own_database(options, settings->database);
-    options.flag("once", settings->once, "show where it stands now, also on a terminal");
-    options.flag("json", settings->json, "print where it stands now as one JSON document");
+    options.flag("once", settings->once, "show the current state and end, even on a terminal");
+    options.flag("json", settings->json, "print the current state as one JSON document");
     return [settings](Console& console) { return run_watch(*settings, console); };
 }
 
@@ -81,10 +81,10 @@ Command watch_command() {
         "watch",
         "see where a run of 'hone tune' stands, from another terminal",
         "[LOG] [options]",
-        "Shows every problem of a session with its candidates, failures, time left and best so far, and follows it until it ends; Ctrl-C ends the "
-        "watching, not the run. Where standard error is no terminal, and with --once, it shows where the session stands and ends.\n\n"
-        "It reads the session's log (DIR/sessions) and the journals of its problems, so it takes nothing from the run, and tells of runs that were "
-        "killed as well. Exit code 1 when there is no session.",
+        "Shows every problem of a session with its candidates, failures, time left and best so far, and follows the session until it ends. Ctrl-C "
+        "ends the watching, not the run. If standard error is no terminal, and with --once, it shows the current state and ends.\n\n"
+        "It reads the session's log (DIR/sessions) and the journals of its problems. So it does not slow the run down, and works for killed runs "
+        "as well. Exit code 1 if there is no session.",
         {{"watch", "the session that runs"}, {"watch --db DIR --once", "where it stands now"}, {"watch --json", "for a script"}},
         watch::declare};
 }

@@ -51,7 +51,7 @@ double CsvTable::number(std::size_t row, std::size_t column, const std::string& 
     std::size_t read = 0;
     const double value = number_at_head(text, &read).value_or(-1);
     if (read != text.size() || !std::isfinite(value) || value < 0)
-        throw Error(place(row), fmt::format("\"{}\" is no {}", text, what), "write a number");
+        throw Error(place(row), fmt::format("\"{}\" is not a {}", text, what), "write a number");
     return value;
 }
 

@@ -60,7 +60,7 @@ double parse_percent(const std::string& option, std::string_view text) {
 double parse_proper_percent(const std::string& option, std::string_view text) {
     const double part = parse_percent(option, text);
     if (part > 0 && part < 1) return part;
-    throw Error(option, fmt::format("\"{}\" is none above 0 and below 100 %", text), "write it as 1% or 0.5%");
+    throw Error(option, fmt::format("\"{}\" is not above 0 and below 100 %", text), "write it as 1% or 0.5%");
 }
 
 std::string fitted(const std::string& text, int columns) {

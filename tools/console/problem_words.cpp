@@ -149,7 +149,7 @@ std::vector<Problem> problems_of(const std::vector<std::string>& arguments, cons
 Problem problem_of(const std::vector<std::string>& words, const Families& families) {
     std::vector<Problem> problems = problems_of(words, families);
     if (problems.size() != 1)
-        throw Error("problem", fmt::format("the words mean {} problems", problems.size()), "name one problem here, without lists and ranges");
+        throw Error("problem", fmt::format("the arguments match {} problems", problems.size()), "name one problem here, without lists and ranges");
     return std::move(problems.front());
 }
 

@@ -38,7 +38,8 @@ std::optional<Device> first_device(Target target) {
 
 TargetChoice choose_architecture(const TargetOptions& options) {
     const Target target = options.target.empty() ? Target::cuda : parse_target(options.target);
-    if (!traits_of(target).has_blocks && !options.arch.empty()) throw Error("--arch", "the CPU has none to choose", "use it with --target cuda");
+    if (!traits_of(target).has_blocks && !options.arch.empty())
+        throw Error("--arch", "the CPU has no architectures to choose from", "use it with --target cuda");
     if (options.arch.empty())
         if (const auto device = first_device(target)) return choice_of(*device);
     if (!traits_of(target).has_blocks) return {cpu_limits(), "", "any processor"};
@@ -72,7 +73,7 @@ int parse_architecture(const std::string& text) {
     const Value value = parse_value(text.starts_with("sm_") ? text.substr(3) : text);
     const auto* number = std::get_if<std::int64_t>(&value);
     if (number == nullptr || *number < 50 || *number > 999)
-        throw Error("--arch", fmt::format("\"{}\" is no architecture", text), "write it as sm_80, sm_90 or sm_100");
+        throw Error("--arch", fmt::format("\"{}\" is not an architecture", text), "write it as sm_80, sm_90 or sm_100");
     return static_cast<int>(*number);
 }
 

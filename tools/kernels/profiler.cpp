@@ -33,7 +33,7 @@ const std::vector<std::pair<std::string, std::string>>& metrics() {
         {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "of the memory's peak rate"},
         {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "of the multiprocessors' peak rate"},
         {"sm__warps_active.avg.pct_of_peak_sustained_active", "of the warps that a multiprocessor can hold were resident"},
-        {"lts__t_sector_hit_rate.pct", "of the second cache's sectors were hits"}};
+        {"lts__t_sector_hit_rate.pct", "of the L2 sectors were hits"}};
     return all;
 }
 
@@ -104,9 +104,9 @@ std::vector<HardwareCounter> read_counters(const Record& record, const std::stri
     if (program.empty())
         throw Error("--profile", "there is no profiler ncu on the PATH", "install Nsight Compute, which comes with the CUDA toolkit");
     if (device_key(find_device("cuda").fingerprint) != device_key(record.device))
-        throw Error("--profile", "this machine's GPU is no " + record.device.name, "profile on that device");
+        throw Error("--profile", "this machine has another GPU than " + record.device.name, "profile on that device");
     const auto source = kernel_today(record, known_families()).source;
-    if (!source) throw Error("--profile", "hone does not make a kernel of this configuration any more", "tune the problem again");
+    if (!source) throw Error("--profile", "hone no longer generates a kernel for this configuration", "tune the problem again");
     std::set<std::string> entries;
     for (const Launch& launch : source->step) entries.insert(launch.entry);
     std::istringstream problem(short_key(record.problem, known_families()));

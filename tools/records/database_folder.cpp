@@ -58,8 +58,8 @@ std::optional<JournalText> journal_if_readable(const std::filesystem::path& file
 
 void declare_database(Options& options, std::string& folder) {
     options.text("db", folder, "DIR",
-                 "folder of tuned results, alone; default HONE_DB, this user's folder (XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db) and what "
-                 "ships with hone, together");
+                 "read only this folder of tuned results; default HONE_DB, this user's folder (XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db) "
+                 "and the records that ship with hone, together");
 }
 
 void declare_own_database(Options& options, std::string& folder) {

@@ -26,7 +26,7 @@ function problemPage(query) {
     else elements.push(h("p", {class: "warning"}, "There is no result of this problem in the database, only the journal of its search."));
     if (search) elements.push(...searchSections(search, query));
     else elements.push(h("section", {}, h("h2", {}, "The search"), h("p", {class: "muted"},
-        "This report has no journal of it. 'hone tune' keeps one of every search, and " +
+        "This report has no journal of it. 'hone tune' writes one for every search, and " +
         "'hone report --journals' tells of it: what was tried, what failed, which tunables mattered.")));
     if (result) elements.push(kernelSection(result));
     return {title: problem, elements};
@@ -100,7 +100,7 @@ function kernelSection(r) {
     const shown = () => {
         const texts = part(group.part);
         const kernel = texts.kernels[r.place];
-        if (!kernel) return [h("p", {class: "muted"}, "This hone does not make a kernel of this configuration.")];
+        if (!kernel) return [h("p", {class: "muted"}, "This version of hone generates no kernel for this configuration.")];
         const other = h("p", {class: "warning"},
             "This is not the very text that was measured: hone emits another one for the configuration today. 'hone verify' tells whether " +
             "the result still holds.");

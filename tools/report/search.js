@@ -99,7 +99,7 @@ function searchSections(summary, query) {
     const add = (title, ...content) => sections.push(h("section", {}, h("h2", {}, title), ...content));
     if (explanation.failures.length > 0) add("What failed", failureBars(explanation.failures));
     if (!(explanation.best > 0)) return sections;
-    first.append(h("section", {}, h("h2", {}, "How many came how near to the best"), histogram(explanation)));
+    first.append(h("section", {}, h("h2", {}, "How close the candidates came to the best"), histogram(explanation)));
     if (explanation.effects?.length > 0) add("Which tunables mattered", importance(explanation));
     else if (explanation.explained !== undefined)
         add("Which tunables mattered", h("p", {},

@@ -41,7 +41,7 @@ TuningDevices gpus(const std::vector<Device>& devices) {
                         "tune one kind of device in one run");
         const auto same = [&](const WorkerPlace& place) { return place.index == device.index; };
         if (std::any_of(found.places.begin(), found.places.end(), same))
-            throw Error("--devices", device_id(device) + " stands there twice", "name each GPU once: two candidates on one would disturb each other");
+            throw Error("--devices", device_id(device) + " appears twice", "name each GPU once: two candidates on one would disturb each other");
         found.places.push_back({.name = device_id(device), .index = device.index});
     }
     return found;

@@ -309,7 +309,7 @@ TunedProblem TuningSession::tuned_at(std::size_t place) {
 
 std::vector<TunedProblem> TuningSession::run() {
     if (!log_.missing().empty()) console_.message("'hone watch' will not see this run: {}\n", log_.missing());
-    if (settings_.watch && !console_.error_is_terminal) console_.message("this is no terminal: progress comes as lines\n");
+    if (settings_.watch && !console_.error_is_terminal) console_.message("standard error is not a terminal: progress is printed as lines\n");
     std::vector<TunedProblem> results;
     for (std::size_t place = 0; place < settings_.problems.size() && !interrupted_; ++place) {
         results.push_back(tuned_at(place));

@@ -87,7 +87,7 @@ FormSpace shown_form(const std::vector<Config>& configs) {
     double product = 1;
     for (const Tunable& tunable : form.tunables) product *= static_cast<double>(tunable.values.size());
     if (product > most_configurations)
-        throw Error("journal", fmt::format("the values of its configurations make {:.1e} combinations", product), "it is of no search space");
+        throw Error("journal", fmt::format("the values of its configurations make {:.1e} combinations", product), "name the journal of one search");
     form.safe = fitting(form.tunables, configs.front()).assignments();
     return form;
 }
@@ -190,7 +190,7 @@ Config parsed_config(const std::string& key) {
         const std::string item = key.substr(begin, end - begin);
         const std::size_t equals = item.find('=');
         if (equals == std::string::npos || equals == 0)
-            throw Error("configuration", fmt::format("\"{}\" is no name=value", item), "a configuration reads a=1,b=two");
+            throw Error("configuration", fmt::format("\"{}\" is not name=value", item), "a configuration reads a=1,b=two");
         assignments.push_back({item.substr(0, equals), parse_value(item.substr(equals + 1))});
         begin = end + 1;
     }

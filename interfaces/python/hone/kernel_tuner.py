@@ -82,7 +82,7 @@ def tune_kernel(
     source = _text_of(kernel_source)
     target = _target_of(source, lang)
     if not str(kernel_name).isidentifier():
-        raise ValueError(f"kernel_name: {kernel_name} is no plain name; add a function to the source that calls the instance of the template")
+        raise ValueError(f"kernel_name: {kernel_name} is not a plain name; add a function to the source that calls the instance of the template")
     if answer is None:
         raise ValueError("answer: it is None, and hone times only what it verified; give the expected array of each output, and None for the others")
     if len(answer) != len(arguments):

@@ -37,7 +37,7 @@ def read_journal(file: Path) -> Dict[str, Any]:
     with open(file, encoding="utf-8") as lines:
         head, *rest = [json.loads(line) for line in lines if line.endswith("\n")]  # the last may be written just now
     if "hone_journal" not in head:
-        raise _hone.Error(f"{os.fspath(file)}: it is no journal; name one of those below journals/ in a folder of results")
+        raise _hone.Error(f"{os.fspath(file)}: it is not a journal; name one of those below journals/ in a folder of results")
     return {**head, "entries": rest}
 
 

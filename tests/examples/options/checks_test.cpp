@@ -13,7 +13,7 @@ TEST(OptionChecks, TakeNothingThatIsNoNumber) {
 TEST(OptionChecks, TakeTheEndsOfARange) {
     for (const char* text : {"0.1", "1e6", "7"}) EXPECT_EQ(between(0.1, 1e6)(text), "") << text;
     for (const char* text : {"0.0999", "1000001"})
-        EXPECT_EQ(between(0.1, 1e6)(text), "\"" + std::string(text) + "\" is no number from 0.1 to 1000000");
+        EXPECT_EQ(between(0.1, 1e6)(text), "\"" + std::string(text) + "\" is not a number from 0.1 to 1000000");
     EXPECT_EQ(not_negative()("0"), "");
     EXPECT_NE(positive()("0"), "");
 }

@@ -80,7 +80,7 @@ TEST_F(ExchangeOptionsTest, RecordsOfTunablesThatAreNotKnownAreLeftAlone) {
 
 TEST_F(ExchangeOptionsTest, RefusesWhatDoesNotFit) {
     EXPECT_THAT(refusal_of({.how = "fast"}), HasSubstr("\"fast\" has no ="));
-    EXPECT_THAT(refusal_of({.how = "edges=nowhere"}), HasSubstr("\"nowhere\" is no place for edges"));
+    EXPECT_THAT(refusal_of({.how = "edges=nowhere"}), HasSubstr("\"nowhere\" is not a place for edges"));
     EXPECT_THAT(refusal_of({.how = ""}), HasSubstr("it is empty"));
     EXPECT_THAT(refusal_of({.how = "every=2"}), HasSubstr("smoother has no every"));
     EXPECT_THAT(refusal_of({.how = "edges=before,edges=ahead"}), HasSubstr("edges is given twice"));

@@ -45,7 +45,7 @@ TEST_F(CArrays, ThatAreNullOrMisalignedAreRefused) {
     array.data = nullptr;
     expect_first_refused(array, {"array 0 (u)", "it is null"});
     array.data = static_cast<char*>(first_.data) + 2;
-    expect_first_refused(array, {"array 0 (u)", "no multiple of 4 bytes"});
+    expect_first_refused(array, {"array 0 (u)", "not a multiple of 4 bytes"});
 }
 
 TEST_F(CArrays, OfAnotherDeviceAreRefused) {

@@ -109,7 +109,7 @@ TEST(KernelDescription, AMistakeIsToldWithItsPlaceAndTheNearestRightWord) {
              {R"("why": "{block} of {n}")", R"("why": "{block of")", "has a { without its }"},
              {R"("safe": {"block": 1, "way": "up"})", R"("safe": {"block": 3, "way": "up"})", "cpu.safe.block: is 3"},
              {R"("safe": {"block": 1, "way": "up"})", R"("safe": {"block": 1})", "has no \"way\""},
-             {R"("safe": {"block": 32})", R"("safe": {"block": 32, "blocks": 1})", "which is no tunable"},
+             {R"("safe": {"block": 32})", R"("safe": {"block": 32, "blocks": 1})", "which is not a tunable"},
              {R"(,
           "safe": {"block": 1, "way": "up"})",
               "", "and the constraint \"block <= n\" asks for n"},

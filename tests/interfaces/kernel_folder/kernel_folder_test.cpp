@@ -636,7 +636,7 @@ TEST_F(KernelFolders, AFileThatLeadsOutOfTheFolderIsRefused) {
     const Copy pipe("jacobi");
     fs::remove(pipe.path() / "kernel.cpp");
     ASSERT_EQ(mkfifo((pipe.path() / "kernel.cpp").c_str(), S_IRUSR | S_IWUSR), 0);
-    EXPECT_THAT(error_of([&] { KernelFolder{pipe.path()}; }), HasSubstr("it is no plain file"));
+    EXPECT_THAT(error_of([&] { KernelFolder{pipe.path()}; }), HasSubstr("it is not a regular file"));
 }
 
 TEST_F(KernelFolders, ASourceMayBeginWithAByteOrderMark) {

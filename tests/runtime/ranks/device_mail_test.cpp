@@ -176,7 +176,7 @@ TEST_F(ConcurrentDeviceMail, SaysWhatIsWrong) {
     EXPECT_THAT(reason(Peers::absent, [](Communicator&, DeviceMail& mail) { mail.agree(); }),
                 HasSubstr("peers are asked for, and there is no such way"));
     const test::EnvironmentVariable nonsense("HONE_MESSAGES", "pigeon");
-    EXPECT_THAT(reason(Peers::present, [](Communicator&, DeviceMail&) {}), HasSubstr("\"pigeon\" is no way"));
+    EXPECT_THAT(reason(Peers::present, [](Communicator&, DeviceMail&) {}), HasSubstr("\"pigeon\" is not a way"));
 }
 
 // A grid that is cut along z, on devices that are late, beside a rank on a processor that has the

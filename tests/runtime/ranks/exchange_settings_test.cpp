@@ -38,12 +38,12 @@ TEST(ExchangeSettings, AreWrittenAndReadAsConfigurations) {
 }
 
 TEST(ExchangeSettings, RefuseWhatTheyAreNot) {
-    EXPECT_THAT(refusal_of(Config({{"messages", std::string("pigeon")}})), HasSubstr("record 7: \"pigeon\" is no way of messages between GPUs"));
-    EXPECT_THAT(refusal_of(Config({{"edges", std::int64_t{3}}})), HasSubstr("\"3\" is no place for edges"));
+    EXPECT_THAT(refusal_of(Config({{"messages", std::string("pigeon")}})), HasSubstr("record 7: \"pigeon\" is not a way of messages between GPUs"));
+    EXPECT_THAT(refusal_of(Config({{"edges", std::int64_t{3}}})), HasSubstr("\"3\" is not a place for edges"));
     EXPECT_THAT(refusal_of(Config({{"depth", std::int64_t{0}}})), HasSubstr("depth is 0"));
     EXPECT_THAT(refusal_of(Config({{"depth", std::string("deep")}})), HasSubstr("depth is deep"));
     EXPECT_THAT(refusal_of(Config({{"every", std::int64_t{65}}})), HasSubstr("every is 65"));
-    EXPECT_THAT(refusal_of(Config({{"colour", std::string("red")}})), HasSubstr("\"colour\" is no tunable of exchanges"));
+    EXPECT_THAT(refusal_of(Config({{"colour", std::string("red")}})), HasSubstr("\"colour\" is not a tunable of exchanges"));
 }
 
 TEST(ExchangeSettings, GiveWayToTheEnvironment) {

@@ -74,7 +74,7 @@ TEST(NcclRanks, SayWhatIsWrong) {
     const auto candidates = test::FakeMachine::candidates();
     EXPECT_THAT(test::error_of_ranks(2, [&](Communicator& ranks) { NcclRanks(ranks, *device, candidates); }),
                 HasSubstr("ranks 0 and 1 have the same GPU"));
-    EXPECT_THAT(test::error_of_ranks(1, [&](Communicator& ranks) { NcclRanks(ranks, *processor, candidates); }), HasSubstr("is no GPU"));
+    EXPECT_THAT(test::error_of_ranks(1, [&](Communicator& ranks) { NcclRanks(ranks, *processor, candidates); }), HasSubstr("is not a GPU"));
     auto none = candidates;
     none.nccl = {"/absent/libnccl.so.2"};
     EXPECT_THAT(test::error_of_ranks(1, [&](Communicator& ranks) { NcclRanks(ranks, *device, none); }),

@@ -51,7 +51,7 @@ TEST_F(WaveRates, RefuseOtherFiles) {
     EXPECT_THAT([&] { read_rates(written("time,energy\n1,2\n")); }, ThrowsMessage<Error>(HasSubstr("does not begin")));
     EXPECT_THAT([&] { read_rates(written(head_ + "a,b\n")); }, ThrowsMessage<Error>(HasSubstr("line 2: 2 cells")));
     EXPECT_THAT([&] { read_rates(written(head_ + "A,acoustics_3d,two,f32,10,dg_stage,1,5,1,1,x\n")); },
-                ThrowsMessage<Error>(HasSubstr("\"two\" is no number")));
+                ThrowsMessage<Error>(HasSubstr("\"two\" is not a number")));
 }
 
 }  // namespace

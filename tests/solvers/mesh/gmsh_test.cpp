@@ -157,7 +157,7 @@ TEST(MeshGmsh, RefusesWithLineAndElement) {
 
 TEST(MeshGmsh, RefusesOtherFiles) {
     const std::string text = contents("text_41.msh");
-    EXPECT_THAT([&] { parse_gmsh("", "m"); }, ThrowsMessage<Error>(HasSubstr("no Gmsh file")));
+    EXPECT_THAT([&] { parse_gmsh("", "m"); }, ThrowsMessage<Error>(HasSubstr("not a Gmsh file")));
     EXPECT_THAT([&] { parse_gmsh(replaced(text, "4.1 0 8", "4 0 8"), "m"); }, ThrowsMessage<Error>(HasSubstr("the format is \"4\"")));
     EXPECT_THAT([&] { parse_gmsh(replaced(text, "4.1 0 8", "4.1 0 4"), "m"); }, ThrowsMessage<Error>(HasSubstr("numbers have 4 bytes")));
     EXPECT_THAT([&] { parse_gmsh("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n", "m"); }, ThrowsMessage<Error>(HasSubstr("there are no triangles")));

@@ -357,7 +357,7 @@ TEST(TuningStory, ExplainSaysWhichResultsTheWordsMean) {
     database.merge_into(folder);
     const test::Answer several = ask({"explain", "gauss_seidel_27", "--db", folder});
     EXPECT_EQ(several.code, Exit::wrong_input);
-    EXPECT_THAT(several.error, HasSubstr("these words mean 2 results"));
+    EXPECT_THAT(several.error, HasSubstr("these arguments match 2 results"));
     EXPECT_THAT(several.error, HasSubstr("gauss_seidel_27 stencil=constant precision=f32 nx=32 ny=32 nz=32 on NVIDIA H200"));
     EXPECT_EQ(ask({"explain", "nx=32", "--db", folder}).code, Exit::ok);
     const test::Answer rival =

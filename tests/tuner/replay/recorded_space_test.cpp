@@ -211,7 +211,7 @@ TEST(RecordedSpace, AMistakeIsNamedWithTheMemberThatHasIt) {
     EXPECT_THAT(error_of(text + first + "}}"), HasSubstr("device_name stands twice"));
     text = header;
     text.replace(text.find("[16, 32]"), 8, "[16, [32]]");
-    EXPECT_THAT(error_of(text + first + "}}"), HasSubstr("tune_params.x[1]: is no single value"));
+    EXPECT_THAT(error_of(text + first + "}}"), HasSubstr("tune_params.x[1]: is not a single value"));
 }
 
 TEST(RecordedSpace, AListMayMixNumbersWordsAndTruth) {

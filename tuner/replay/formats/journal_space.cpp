@@ -29,7 +29,7 @@ Key parse_key(std::string_view key, const std::string& where) {
     while (!key.empty()) {
         const std::string_view item = key.substr(0, key.find(','));
         const std::size_t equals = item.find('=');
-        if (equals == std::string_view::npos) throw Error(where, fmt::format("\"{}\" is no name=value", item), "a configuration reads a=1,b=two");
+        if (equals == std::string_view::npos) throw Error(where, fmt::format("\"{}\" is not name=value", item), "a configuration reads a=1,b=two");
         parts.names.emplace_back(item.substr(0, equals));
         parts.written.push_back(written_of(std::string(item.substr(equals + 1))));
         key.remove_prefix(std::min(key.size(), item.size() + 1));

@@ -71,7 +71,7 @@ std::string written_value(const JsonPlace& place) {
         case JsonNode::Kind::null:
         case JsonNode::Kind::array:
         case JsonNode::Kind::object:
-            place.fail("is no single value", "a parameter's value is a number, true, false or a word");
+            place.fail("is not a single value", "a parameter's value is a number, true, false or a word");
         default:
             return write_json(place.node());
     }

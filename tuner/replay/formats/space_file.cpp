@@ -56,9 +56,9 @@ Header read_header(std::string_view line, const std::string& file) {
     const JsonPlace failures = place["failures"];
     for (std::size_t i = 0; i < failures.elements(); ++i) {
         const JsonPlace failed = failures[i];
-        if (failed.elements() != 2) failed.fail("is no failure", "it has a status and a reason");
+        if (failed.elements() != 2) failed.fail("is not a failure", "it has a status and a reason");
         const Status status = parse_status(failed[0].string(longest_text));
-        if (status == Status::measured) failed.fail("is no failure", "measured is none");
+        if (status == Status::measured) failed.fail("is not a failure", "measured is none");
         header.failures.push_back(failure(status, failed[1].string(longest_text)));
     }
     header.configurations = place["configurations"].integer(1, most);

@@ -49,7 +49,7 @@ Parameter read_parameter(const JsonPlace& place) {
     const PythonValue list =
         expression.evaluate([&](const std::string& name) -> PythonValue { values.fail("asks for " + name, "values stand for themselves"); });
     const auto* elements = std::get_if<PythonValue::List>(&list.held);
-    if (elements == nullptr || elements->empty()) values.fail("is no list of values", "write it as \"[1, 2, 4]\"");
+    if (elements == nullptr || elements->empty()) values.fail("is not a list of values", "write it as \"[1, 2, 4]\"");
     RecordedParameter written{place["Name"].string(longest_t1_text), {}};
     Parameter parameter;
     std::set<std::string> seen;

@@ -136,7 +136,7 @@ RecordedConfiguration read_outcome_of(const JsonPlace& result, const std::string
     }
     const std::optional<Cost> read = read_cost(result, time_unit);
     if (!read) {
-        configuration.outcome = failure(Status::launch_failed, "its measurement is no number");
+        configuration.outcome = failure(Status::launch_failed, "its measurement is not a number");
         return configuration;
     }
     const Cost& cost = *read;
