@@ -44,7 +44,7 @@ std::string device_json(const Device& device) {
                         {"compiler", json_string(fingerprint.compiler)},
                         {"key", json_string(device_key(fingerprint))},
                         {"memory_bytes", std::to_string(device.memory_bytes)},
-                        {"limits", to_json(device.limits)}};
+                        {"limits", limits_json(device.limits)}};
     if (traits_of(fingerprint.target).has_monitor) members.emplace_back("now", reading_json(DeviceMonitor(device.index).read()));
     return json_object(members);
 }
@@ -75,7 +75,7 @@ std::string to_json(const DeviceList& list) {
     return fmt::format(R"({{"devices": [{}], "missing": [{}]}})", fmt::join(devices, ", "), fmt::join(missing, ", "));
 }
 
-std::string to_json(const Limits& limits) {
+std::string limits_json(const Limits& limits) {
     const auto number = [](std::int64_t value) { return std::to_string(value); };
     if (!traits_of(limits.target).has_blocks)
         return json_object({{"cores", number(limits.multiprocessors)},

@@ -25,6 +25,6 @@ std::string device_id(const Device& device);
 /// A list as `hone devices --json` and hone_devices of hone.h print it:
 /// {"devices": [{"id", "target", "name", ...}], "missing": [{"target", "reason"}]}.
 std::string to_json(const DeviceList& list);
-std::string to_json(const Limits& limits);
+std::string limits_json(const Limits& limits);
 
 }  // namespace hone::inline v0_1

@@ -25,7 +25,7 @@ Json json_of(const Config& config) {
 }
 
 Json json_of(const Limits& limits) {
-    return Json::parse(to_json(limits));
+    return Json::parse(limits_json(limits));
 }
 
 Json json_of(const Counts& counts) {
