@@ -318,8 +318,8 @@ TEST(Layering, FamiliesDoNotCompareTargets) {
     }
 }
 
-// A kind of device is asked for its properties (foundation/target.hpp). Who names a target chooses a
-// backend, a side of a kernel folder or a rival.
+// A kind of device is asked for its properties (foundation/target.hpp). Who names a target chooses
+// a backend, a side of a kernel folder or a rival.
 TEST(Layering, HardlyAnybodyComparesTargets) {
     constexpr int most = 15;
     static const std::regex compares(R"([=!]= *(hone::)?Target::|Target::(cpu|cuda) *[=!]=)");

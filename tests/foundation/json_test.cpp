@@ -93,7 +93,7 @@ TEST(JsonTree, AnErrorNamesTheLineWhereItStands) {
     EXPECT_THAT(error_of("{\n\"a\": 1,\n\"b\": }", 40), HasSubstr("here:42: "));
     EXPECT_THAT(error_of("[1,\n2\n"), HasSubstr("here:2: ")) << "the last line";
     EXPECT_THAT(error_of("[1, 2]\n]"), HasSubstr("here:2: "));
-    EXPECT_THAT(error_of("[1,\n2,]"), HasSubstr("here:2: syntax error")) << "without the parser's own words for the place";
+    EXPECT_THAT(error_of("[1,\n2,]"), HasSubstr("here:2: column 3: syntax error")) << "without the parser's own words for the line";
     EXPECT_THAT(error_of(""), HasSubstr("here:1: "));
     const std::string rubbish = error_of("[\"" + std::string(5000, 'x'));
     EXPECT_THAT(rubbish, HasSubstr("..."));

@@ -50,10 +50,11 @@ CudaKernel::CudaKernel(const Grid& of_grid, const Config& config)
       block_x(config.integer("block_x")),
       block_y(integer_or(config, "block_y", 1)),
       points_per_thread(config.integer("points_per_thread")),
-      layers_per_block(config.integer("layers_per_block")),
-      unroll(config.integer("unroll")),
-      min_blocks(config.integer("min_blocks")),
-      streaming_stores(config.word("stores") == "streaming") {
+      // Rules about resources know no more than what read_by_resources names.
+      layers_per_block(integer_or(config, "layers_per_block", 0)),
+      unroll(integer_or(config, "unroll", 1)),
+      min_blocks(integer_or(config, "min_blocks", 1)),
+      streaming_stores(config.has("stores", "streaming")) {
 }
 
 std::int64_t CudaKernel::words_beside(std::int64_t reach) const {

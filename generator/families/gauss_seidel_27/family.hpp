@@ -11,9 +11,9 @@ namespace hone::inline v0_1 {
 /// 1) + 4 ((z-1) & 1). One time step is one sweep: colours 0 to 7 in turn, each point set to u = (f
 /// - sum over the 26 neighbours of s_k u_k) * s_13, where s_13 is the *reciprocal* of the centre
 /// coefficient. The number k = 9 (dz+1) + 3 (dy+1) + (dx+1) is that of the neighbour (x+dx, y+dy,
-/// z+dz): x runs fastest, as in memory, so that 12 and 14 are the neighbours along x, 10 and 16 those
-/// along y, and 4 and 22 those along z. A step over planes [first, last) (counted from 0) updates
-/// only those planes.
+/// z+dz): x runs fastest, as in memory, so that 12 and 14 are the neighbours along x, 10 and 16
+/// those along y, and 4 and 22 those along z. A step over planes [first, last) (counted from 0)
+/// updates only those planes.
 ///
 /// Arrays: u and f are [nz+2][ny+2][pitch], x fastest; the stencil is [27] (constant), [nz][ny][32]
 /// (semi_constant: one per row, 27 words used), [27][nz][ny][pitch] (variable: x counted as in u,

@@ -56,9 +56,10 @@ Groups::Groups(const Grid& grid_of_problem, const Config& config)
       block_y(config.integer("block_y")),
       load_bytes(config.integer("load_bytes")),
       rows_per_thread(config.integer("rows_per_thread")),
-      min_blocks(config.integer("min_blocks")),
-      z_block(config.integer("z_block")),
-      streaming(config.word("cache_hint") == "streaming") {
+      // Rules about resources know no more than what resources_read names.
+      min_blocks(integer_or(config, "min_blocks", 1)),
+      z_block(integer_or(config, "z_block", 1)),
+      streaming(config.has("cache_hint", "streaming")) {
 }
 
 std::int64_t Groups::groups_of_words(std::int64_t planes) const {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
 
 struct Shared : Planes {
-    Shared(const Grid& grid_of_problem, const Config& config) : Planes(grid_of_problem, config), max_lead(config.integer("max_lead")) {}
+    Shared(const Grid& grid_of_problem, const Config& config) : Planes(grid_of_problem, config), max_lead(integer_or(config, "max_lead", 0)) {}
 
     std::int64_t max_lead;  // planes of a block over its neighbours; 0: as many as it likes
 
