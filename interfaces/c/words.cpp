@@ -1,10 +1,17 @@
 // Statuses and grades in words.
+#include <cstring>
+#include <iterator>
+
 #include "interfaces/c/grades.hpp"
 
 using namespace hone::languages;
 
 const char* hone_status_text(hone_status status) {
-    switch (status) {
+    // Other languages may pass any number, which an enumeration of C++ cannot hold.
+    int number = 0;
+    static_assert(sizeof number == sizeof status);
+    std::memcpy(&number, &status, sizeof number);
+    switch (number) {
         case HONE_OK:
             return "ok";
         case HONE_BAD_HANDLE:

@@ -114,10 +114,10 @@ TEST_F(CSession, ListsTheProblemsWithAResultForItsDeviceModel) {
     of_other_name.name += " of another kind";
     of_more_threads.units = own.units + 3;
     const std::string wide = "gauss_seidel_27 stencil=constant precision=f64 nx=20 ny=9 nz=11",
-                      other = "poisson7 kernel=apply coefficients=scalar boundary=periodic precision=f64 nx=16 ny=16 nz=16";
+                      laplacian = "poisson7 kernel=apply coefficients=scalar boundary=periodic precision=f64 nx=16 ny=16 nz=16";
     Database found(built_in_families());
     found.add(record(small_problem, own));
-    found.add(record(other, of_more_threads));
+    found.add(record(laplacian, of_more_threads));
     found.add(record(wide, of_other_name));
     found.merge_into(folder_.path() / "named");
 
@@ -135,7 +135,7 @@ TEST_F(CSession, ListsTheProblemsWithAResultForItsDeviceModel) {
     EXPECT_EQ(all[0]["problem"], built_in_families().parse_problem(small_problem).key());
     EXPECT_EQ(all[0]["grade"], "exact");
     EXPECT_EQ(all[0]["seconds"], record(small_problem, own).step.median);
-    EXPECT_EQ(all[1]["problem"], built_in_families().parse_problem(other).key());
+    EXPECT_EQ(all[1]["problem"], built_in_families().parse_problem(laplacian).key());
     EXPECT_EQ(all[1]["grade"], "same_architecture") << "tuned with other threads";
     for (const auto& one : all) {
         hone_kernel* kernel = nullptr;

@@ -60,8 +60,9 @@ TEST(CWords, SayEveryStatusByItsName) {
         std::replace(words.begin(), words.end(), '_', ' ');
         EXPECT_EQ(hone_status_text(static_cast<hone_status>(value)), words);
     }
-    EXPECT_STREQ(hone_status_text(static_cast<hone_status>(statuses.back().first + 1)), "unknown status");
-    EXPECT_STREQ(hone_status_text(static_cast<hone_status>(1000)), "unknown status");
+    // As a language without enumerations passes them.
+    const auto text = reinterpret_cast<const char* (*)(int)>(&hone_status_text);
+    for (const int none : {statuses.back().first + 1, 1000, -1}) EXPECT_STREQ(text(none), "unknown status") << none;
 }
 
 TEST(CWords, SayEveryGradeByItsName) {
@@ -80,9 +81,9 @@ TEST(CWords, SayEveryGradeByItsName) {
 
 TEST(CWords, HaveTheSameNumbersInFortran) {
     const auto c = constants_of(source("interfaces/c/hone.h"));
-    auto fortran = constants_of(source("interfaces/fortran/hone_c.f90"));
-    EXPECT_EQ(fortran, c);
-    EXPECT_THAT(source("interfaces/fortran/hone_c.f90"), testing::HasSubstr("HONE_UNTUNED = HONE_NONE")) << "for programs of version 1.2";
+    const std::string fortran = source("interfaces/fortran/hone_c.f90");
+    EXPECT_EQ(constants_of(fortran), c);
+    EXPECT_THAT(fortran, testing::HasSubstr("HONE_UNTUNED = HONE_NONE")) << "for programs of version 1.2";
     const std::string module = source("interfaces/fortran/hone.f90");
     for (const auto& [constant, value] : c) EXPECT_THAT(module, testing::ContainsRegex("public ::.*" + constant)) << "value " << value;
 }
