@@ -143,7 +143,7 @@ TEST(SearchSpace, MembersStopWhenTheyAreTold) {
     std::iota(many.begin(), many.end(), 0);
     const SearchSpace space({{"first", "", numbers(many)}, {"second", "", numbers(many)}}, {}, {{"first", 0}, {"second", 0}});
     std::atomic<int> asked = 0;
-    EXPECT_EQ(space.members([&] { return ++asked > 1; }).size(), 65536U) << "of 160000";
+    EXPECT_LT(space.members([&] { return ++asked > 1; }).size(), 160000U) << "threads ask as they go";
 }
 
 TEST(SearchSpace, ARejectionHasTheRuleAndTheReason) {

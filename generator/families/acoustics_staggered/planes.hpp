@@ -10,7 +10,7 @@ struct TileOfPlanes : CudaKernel {
     TileOfPlanes(const Grid& of_grid, const Config& config)
         : CudaKernel(of_grid, config),
           rows_per_thread(integer_or(config, "rows_per_thread", 1)),
-          stages(config.integer("stages")),
+          stages(integer_or(config, "stages", 1)),
           max_lead(integer_or(config, "max_lead", 0)),
           kept_reads(config.has("cache_hint", "kept")) {}
 

@@ -11,7 +11,7 @@ struct Bulk : March {
     // Copies begin and end at whole sectors.
     Bulk(const Grid& of_grid, const Config& config)
         : March(of_grid, config, {.in_registers = true, .exchanged = of_grid.kind == Kind::step, .whole_words = sector_bytes / of_grid.word()}),
-          stages(config.integer("stages")),
+          stages(integer_or(config, "stages", 1)),
           max_lead(integer_or(config, "max_lead", 0)),
           kept_reads(config.has("cache_hint", "kept")) {}
 
