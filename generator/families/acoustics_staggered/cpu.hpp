@@ -34,7 +34,10 @@ struct CpuKernel {
 /// A form whose kernels are of a type that is made of the grid and a configuration, once.
 template <typename Kernel>
 Form cpu_form(const Problem& problem, FormSpace space) {
-    return {.space = std::move(space), .kernel = [problem](const Config& config) { return Kernel(Grid(problem), config).kernel(problem, config); }};
+    Form form;
+    form.space = std::move(space);
+    form.kernel = [problem](const Config& config) { return Kernel(Grid(problem), config).kernel(problem, config); };
+    return form;
 }
 
 constexpr std::int64_t whole_axis = 65536;  ///< cells along an axis: more than there are

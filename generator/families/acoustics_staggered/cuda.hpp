@@ -97,22 +97,21 @@ std::vector<std::string> read_by_resources(const FormSpace& form);
 template <typename Kernel>
 Form cuda_form(const Problem& problem, const Limits& limits, FormSpace space) {
     const Grid grid(problem);
-    std::vector<std::string> reads = read_by_resources(space);
-    return {.space = std::move(space),
-            .resources =
-                [grid](const Config& config) {
-                    const Kernel kernel(grid, config);
-                    return BlockResources{.threads = kernel.threads(), .shared_bytes = kernel.shared_bytes(), .registers = kernel.registers()};
-                },
-            .resources_read = std::move(reads),
-            .kernel =
-                [problem, grid, limits](const Config& config) {
-                    const Kernel kernel(grid, config);
-                    const BlockCells cells = kernel.block_cells();
-                    KernelSource source = kernel.source(problem, config, kernel.own_constants(), kernel.parts());
-                    source.step = {kernel.launch(source.entries.front(), cells, kernel.layers(cells, limits), kernel.shared_bytes())};
-                    return source;
-                }};
+    Form form;
+    form.resources_read = read_by_resources(space);
+    form.space = std::move(space);
+    form.resources = [grid](const Config& config) {
+        const Kernel kernel(grid, config);
+        return BlockResources{.threads = kernel.threads(), .shared_bytes = kernel.shared_bytes(), .registers = kernel.registers()};
+    };
+    form.kernel = [problem, grid, limits](const Config& config) {
+        const Kernel kernel(grid, config);
+        const BlockCells cells = kernel.block_cells();
+        KernelSource source = kernel.source(problem, config, kernel.own_constants(), kernel.parts());
+        source.step = {kernel.launch(source.entries.front(), cells, kernel.layers(cells, limits), kernel.shared_bytes())};
+        return source;
+    };
+    return form;
 }
 
 /// How many threads compute for each that a tile's own cells need, which is how long several steps

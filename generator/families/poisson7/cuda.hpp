@@ -19,10 +19,12 @@ using Reason = std::optional<std::string>;
 /// `resources()` and `kernel(problem, config)`.
 template <typename Kernel>
 Form cuda_form(const Problem& problem, FormSpace space, std::vector<std::string> resources_read) {
-    return {.space = std::move(space),
-            .resources = [grid = Grid(problem)](const Config& config) { return Kernel(grid, config).resources(); },
-            .resources_read = std::move(resources_read),
-            .kernel = [problem](const Config& config) { return Kernel(Grid(problem), config).kernel(problem, config); }};
+    Form form;
+    form.space = std::move(space);
+    form.resources = [grid = Grid(problem)](const Config& config) { return Kernel(grid, config).resources(); };
+    form.resources_read = std::move(resources_read);
+    form.kernel = [problem](const Config& config) { return Kernel(Grid(problem), config).kernel(problem, config); };
+    return form;
 }
 
 /// Tunables that they have, with values of their own, and a rule for them.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int gzip_window = 15 + 16;  // the largest window; 16 asks zlib for gzip's header and check sum
 constexpr int best_memory = 9;
-constexpr std::size_t block = 1 << 16;
+constexpr std::size_t block_bytes = 1 << 16;
 
 // zlib's state, freed however the function ends.
 struct ZlibStream {
@@ -45,7 +45,7 @@ std::string gunzip(std::string_view packed, const std::string& where, std::int64
     ZlibStream stream(packed, inflateEnd);
     if (inflateInit2(&stream.z, gzip_window) != Z_OK) throw Error(where, "zlib cannot start", "is there memory left?");
     std::string text;
-    std::array<char, block> buffer{};
+    std::array<char, block_bytes> buffer{};
     while (true) {
         stream.z.next_out = reinterpret_cast<Bytef*>(buffer.data());
         stream.z.avail_out = static_cast<uInt>(buffer.size());
