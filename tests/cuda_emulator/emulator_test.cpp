@@ -128,10 +128,21 @@ TEST_F(Emulator, ABarrierSeparatesWritesFromReads) {
 }
 
 // Ubuntu's GCC defines it by itself.
+constexpr const char* checks_jumps = "#undef _FORTIFY_SOURCE\n#define _FORTIFY_SOURCE 2\n";
+
 TEST_F(Emulator, FibersSwitchWhereTheCompilerChecksJumps) {
     KernelSource kernel = emulated(source("    __syncthreads();\n    data[threadIdx.x] = 7;\n", {1, 1, 1}, {64, 1, 1}));
-    kernel.text.insert(0, "#undef _FORTIFY_SOURCE\n#define _FORTIFY_SOURCE 2\n");
+    put_in_front(kernel, "#include <sched.h>\n#include <unistd.h>\nstatic int started = sched_yield();\n");
+    kernel.text.insert(0, checks_jumps);
     EXPECT_EQ(run_emulated(kernel, 64).back(), 7);
+}
+
+TEST_F(Emulator, AHeaderThatWouldCheckJumpsIsRefused) {
+    KernelSource kernel = emulated(source("    __syncthreads();\n", {1, 1, 1}, {64, 1, 1}));
+    kernel.text.insert(0, std::string(checks_jumps) + "#include <unistd.h>\n");
+    const CompileOutcome outcome = backend_->compiler().compile(kernel);
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_NE(outcome.code.log.find("put_in_front"), std::string::npos) << outcome.code.log;
 }
 
 TEST_F(Emulator, AMissingBarrierShows) {

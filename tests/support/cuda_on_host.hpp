@@ -11,6 +11,9 @@
 // Distributions (Ubuntu) have their GCC define this: longjmp then refuses to go to another stack, which is how fibers switch.
 #undef _FORTIFY_SOURCE
 #include <setjmp.h>
+#if defined(__USE_FORTIFY_LEVEL) && __USE_FORTIFY_LEVEL > 0
+#error "a header was included before this one, and longjmp checks its stack: put_in_front (emulator.hpp) puts it behind"
+#endif
 #include <ucontext.h>
 
 #include <cstdint>

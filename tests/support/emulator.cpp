@@ -82,6 +82,13 @@ KernelSource emulated(const KernelSource& cuda) {
     return cpu;
 }
 
+void put_in_front(KernelSource& emulated, const std::string& text) {
+    const std::string_view first_include = "#include <setjmp.h>\n";
+    const std::size_t at = emulated.text.find(first_include);
+    if (at == std::string::npos) throw Error("cuda_on_host.hpp", "it no longer begins with <setjmp.h>", "name its first header in put_in_front");
+    emulated.text.insert(at + first_include.size(), text);
+}
+
 KernelSource with_checked_words(const KernelSource& emulated) {
     static const std::regex word(R"(using real = (float|double);)");
     KernelSource checked = emulated;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "generator/family.hpp"
 
 namespace hone::test {
@@ -13,6 +15,11 @@ namespace hone::test {
 /// Timing, coalescing and memory ordering between blocks are not modelled, and each launch runs on
 /// one core: keep the problem small.
 KernelSource emulated(const KernelSource& cuda);
+
+/// Puts includes and declarations in front of an emulated source, for what is then put into its
+/// launches. Not before its first line: that takes checks of jumps away, which every header of the C
+/// library would have taken over by then.
+void put_in_front(KernelSource& emulated, const std::string& text);
 
 /// An emulated source that aborts with a message when a variable's word is copied or computed with
 /// before anything was written to it, which on a device may do no harm for years, and then a

@@ -15,6 +15,8 @@
 namespace hone::inline v0_1 {
 namespace {
 
+constexpr int most_unready = 2;
+
 /// Throws what made the process useless, which is no configuration's fault.
 [[noreturn]] void fail(const JsonPlace& answer) {
     const std::string why = answer["error"].string(longest_message_text);
@@ -177,7 +179,7 @@ void CompilePool::collect(Process& process) {
         const JsonPlace place(answer, "answer of a compiling process");
         const bool preparation = process.answers_due > 0;
         if (preparation && !place.find("error")) {
-            --process.answers_due;
+            if (--process.answers_due == 0) unready_ = 0;
             process.began = Clock::now();  // to start and to be told a problem is no compilation's time
             process.held = 0;
             continue;
@@ -190,7 +192,9 @@ void CompilePool::collect(Process& process) {
     }
     if (process.child->closed() && process.command) return retire(process);
     if (process.child->closed()) {
-        settle(process, {false, "the compiler crashed: " + process.child->end(), 0});
+        const std::string end = process.child->end();
+        if (process.answers_due > 0) return give_up_unready(process, "ended", end);
+        settle(process, {false, "the compiler crashed: " + end, 0});
         process.child.reset();
         return;
     }
@@ -198,9 +202,21 @@ void CompilePool::collect(Process& process) {
     // is for compilers inside the worker.
     const double spent = std::chrono::duration<double>(Clock::now() - process.began).count() - held_seconds(process);
     if (spent > settings_.timeout + settings_.grace) {
-        settle(process, {false, fmt::format("the compiler was killed after {:.3g} s", spent), spent});
+        const std::string end = fmt::format("killed after {:.3g} s", spent);
+        if (process.answers_due > 0) return give_up_unready(process, "did not answer", end);
+        settle(process, {false, "the compiler was " + end, spent});
         process.child.reset();
     }
+}
+
+/// What a process does before it was told of a configuration is no configuration's fault. Another
+/// one gets ready in its place, unless the one before did the same: then the machine lacks something.
+void CompilePool::give_up_unready(Process& process, const std::string& what, const std::string& end) {
+    const bool own = !process.command;
+    retire(process);
+    if (own && ++unready_ > most_unready)
+        throw Error("process that compiles", fmt::format("it {} before it was ready, {} times in a row: {}", what, unready_, end),
+                    "see whether memory or processes run out, and resume the search");
 }
 
 void CompilePool::settle(Process& process, Result result) {

@@ -127,6 +127,7 @@ class CompilePool {
     void collect(Process& process);
     void settle(Process& process, Result result);
     void retire(Process& process);
+    void give_up_unready(Process& process, const std::string& what, const std::string& end);
 
     CompilePoolSettings settings_;
     std::string problem_;
@@ -134,6 +135,7 @@ class CompilePool {
     std::map<Work, Result> results_;
     std::vector<Process> processes_;
     std::optional<Clock::time_point> held_since_;
+    int unready_ = 0;  ///< own processes in a row that ended before they were ready
 };
 
 }  // namespace hone::inline v0_1

@@ -148,8 +148,40 @@ TEST_F(CompilePoolTest, ACompilerThatCannotBeOpenedIsNoConfigurationsFault) {
     EXPECT_FALSE(pool.result(config("")).has_value());
 }
 
+TEST_F(CompilePoolTest, AProcessThatIsNeverReadyIsNoConfigurationsFault) {
+    settings.timeout = 0.01;
+    settings.grace = 0.5;
+    for (const auto& [command, end] :
+         {std::pair<std::vector<std::string>, const char*>{{"/bin/false"}, "it ended before it was ready, 3 times in a row: exit code 1"},
+          {{"/bin/sleep", "1000"}, "it did not answer before it was ready, 3 times in a row: killed after"}}) {
+        settings.command = command;
+        CompilePool pool(settings);
+        pool.set_problem("axpy precision=f32 n=100");
+        try {
+            wait_for(pool, config(""));
+            ADD_FAILURE() << command.front();
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr(end));
+        }
+        EXPECT_FALSE(pool.result(config("")).has_value());
+    }
+}
+
+// What a process says first: its compiler is open, and it knows the problem.
+constexpr const char* gets_ready = "read open; echo '{}'; read problem; echo '{}'; read compile; ";
+
+TEST_F(CompilePoolTest, AnotherProcessGetsReadyInPlaceOfOneThatIsNot) {
+    const std::filesystem::path once = std::filesystem::path(testing::TempDir()) / fmt::format("unready_{}", getpid());
+    const std::string first_one_ends = fmt::format("test -e {0} || {{ touch {0}; exit 1; }}; ", once.string());
+    settings.command = {"/bin/sh", "-c", first_one_ends + gets_ready + R"(echo '{"ok": 1, "failure": "", "seconds": 1}'; read end)"};
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    EXPECT_TRUE(wait_for(pool, config("")).ok);
+    std::filesystem::remove(once);
+}
+
 TEST_F(CompilePoolTest, ACompilerThatHangsIsKilled) {
-    settings.command = {"/bin/sleep", "1000"};
+    settings.command = {"/bin/sh", "-c", std::string(gets_ready) + "exec sleep 1000"};
     settings.timeout = 0.01;
     CompilePool pool(settings);
     pool.set_problem("axpy precision=f32 n=100");
@@ -159,7 +191,7 @@ TEST_F(CompilePoolTest, ACompilerThatHangsIsKilled) {
 }
 
 TEST_F(CompilePoolTest, ACompilerThatCrashesIsAFailure) {
-    settings.command = {"/bin/false"};
+    settings.command = {"/bin/sh", "-c", std::string(gets_ready) + "exit 1"};
     CompilePool pool(settings);
     pool.set_problem("axpy precision=f32 n=100");
     EXPECT_THAT(wait_for(pool, config("")).failure, HasSubstr("the compiler crashed: exit code 1"));

@@ -5,6 +5,7 @@
 #include "foundation/error.hpp"
 #include "generator/family.hpp"
 #include "tests/generator/families/device/on_host.hpp"
+#include "tests/support/emulator.hpp"
 #include "tests/support/replace_body.hpp"
 
 namespace hone::test {
@@ -36,10 +37,10 @@ inline Family turns_on_host(const Family& family) {
 /// what they wait for. Blocks are held up at random before they publish what they finished.
 inline KernelSource blocks_at_once(const KernelSource& emulated) {
     KernelSource source = emulated;
-    source.text =
+    put_in_front(
+        source,
         "#include <sched.h>\n#include <signal.h>\n#include <sys/prctl.h>\n#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
-        "static pid_t block_processes = 0;  // their group\n" +
-        source.text;
+        "static pid_t block_processes = 0;  // their group\n");
     const std::string_view one_by_one = "        run_block(round++);\n    });\n";
     const std::size_t loop = source.text.find(one_by_one);
     if (loop == std::string::npos) throw Error("cuda_on_host.hpp", "its loop over blocks has changed", "put the processes in again");
