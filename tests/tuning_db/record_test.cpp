@@ -200,6 +200,7 @@ Record with_joules(const char* purpose, double joules, double seconds) {
 TEST(Better, ComparesWhatWasTunedFor) {
     expect_better(with_joules("", 3, 1e-3), with_joules("", 1, 2e-3));
     expect_better(with_joules("energy", 1, 2e-3), with_joules("energy", 3, 1e-3));
+    expect_better(with_joules("energy", 1, 1e-3), with_joules("energy", 1.5, 2e-3));
     expect_better(with_joules("energy_delay", 1, 2e-3), with_joules("energy_delay", 3, 1e-3));
     expect_better(with_joules("energy_delay", 3, 1e-3), with_joules("energy_delay", 2, 2e-3));
     expect_better(with_joules("weighted_0.9", 1, 2e-3), with_joules("weighted_0.9", 3, 1e-3));
