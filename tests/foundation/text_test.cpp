@@ -85,6 +85,7 @@ TEST(Text, WrapsLinesAtTheirWidth) {
     EXPECT_EQ(wrapped("one two three", 11, 4), "one two\n    three") << "the first line begins behind the indent, too";
     EXPECT_EQ(wrapped("one two three", 10, 4), "one\n    two\n    three");
     EXPECT_EQ(wrapped("longer than wide", 4, 2), "longer\n  than\n  wide") << "a word is never cut";
+    EXPECT_EQ(wrapped("one two six ten", 7, 0), "one two\nsix ten");
     EXPECT_EQ(wrapped("±± ±±", 5, 0), "±± ±±");
 }
 

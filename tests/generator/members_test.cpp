@@ -59,6 +59,11 @@ TEST(Members, TreesAndAListOfTheSameAreEqual) {
     }
     EXPECT_TRUE(Members().empty());
     EXPECT_NE(members, Members(std::vector<std::int64_t>{0, 2}));
+    std::vector<std::int64_t> other = expected;
+    ++other.back();
+    EXPECT_NE(list, Members(other)) << "as many, but others";
+    EXPECT_NE(members, Members(other));
+    EXPECT_EQ(list, Members(std::vector<std::int64_t>(expected))) << "another list of the same";
 }
 
 TEST(Members, OneMoreStandsInItsPlace) {

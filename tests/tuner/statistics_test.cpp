@@ -36,6 +36,14 @@ TEST(Statistics, AreOrderStatistics) {
     EXPECT_EQ(summary.high, 27);
 }
 
+TEST(Statistics, TheMedianIsTheMiddleOneOrBetweenTheMiddleTwo) {
+    EXPECT_EQ(summarise({7}).median, 7);
+    EXPECT_EQ(summarise({4, 1}).median, 2.5);
+    EXPECT_EQ(summarise({9, 1, 2}).median, 2);
+    EXPECT_EQ(summarise({9, 1, 2, 3}).median, 2.5);
+    EXPECT_EQ(summarise({9, 4, 1, 2, 3}).median, 3);
+}
+
 TEST(Statistics, OneInterruptedStepMovesNothing) {
     std::vector<double> samples(39, 1.0);
     samples.push_back(1000);

@@ -74,6 +74,33 @@ TEST(Record, AGainIsPlausibleUpToWhatWasSeenOnAQuietDevice) {
     EXPECT_EQ(with_gain(Target::cpu, 0), "") << "not measured";
 }
 
+TEST(Record, ThreadsAreThoseOfProcessorsAlone) {
+    DeviceFingerprint host{Target::cpu, "AMD EPYC", "x86-64-avx2", 4, "", "GCC 12"};
+    Record record = base();
+    record.device = host;
+    EXPECT_EQ(other_threads(record, host), "");
+    host.units = 2;
+    EXPECT_EQ(other_threads(record, host), "measured with 4 threads, here are 2");
+    record.device.units = 1;
+    EXPECT_EQ(other_threads(record, host), "measured with 1 thread, here are 2");
+    DeviceFingerprint other = test::h200();
+    other.units = 114;
+    EXPECT_EQ(other_threads(base(), other), "");
+    EXPECT_TRUE(team_of(host));
+    EXPECT_FALSE(team_of(test::h200()));
+}
+
+TEST(Record, TheGreenupIsOfWhatWasMetered) {
+    Record record = base();
+    EXPECT_EQ(greenup_over_safe(record), 0);
+    record.safe_joules = 0.75;
+    EXPECT_EQ(greenup_over_safe(record), 0) << "the winner was not metered";
+    record.energy = Energy{{0.5, 0.5, 0.5, 0.5, 40}, 500, 0, "nvml", 10, 0, 0};
+    EXPECT_EQ(greenup_over_safe(record), 1.5);
+    record.safe_joules = 0;
+    EXPECT_EQ(greenup_over_safe(record), 0);
+}
+
 TEST(Better, TheNewerVersionBeatsAFasterOlderOne) {
     for (const auto& [older, newer] : {std::pair{"0.1.0", "0.2.0"}, {"0.9.0", "0.10.0"}, {"1.2.3", "1.2.4"}, {"", "0.1.0"}, {"0.1", "0.1.1"}}) {
         Record old_and_fast = with_times(1e-5, 1e-5, 1e-5);
@@ -173,6 +200,7 @@ Record with_joules(const char* purpose, double joules, double seconds) {
 TEST(Better, ComparesWhatWasTunedFor) {
     expect_better(with_joules("", 3, 1e-3), with_joules("", 1, 2e-3));
     expect_better(with_joules("energy", 1, 2e-3), with_joules("energy", 3, 1e-3));
+    expect_better(with_joules("energy", 1, 1e-3), with_joules("energy", 1.5, 2e-3));
     expect_better(with_joules("energy_delay", 1, 2e-3), with_joules("energy_delay", 3, 1e-3));
     expect_better(with_joules("energy_delay", 3, 1e-3), with_joules("energy_delay", 2, 2e-3));
     expect_better(with_joules("weighted_0.9", 1, 2e-3), with_joules("weighted_0.9", 3, 1e-3));
