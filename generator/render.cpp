@@ -115,10 +115,10 @@ class Renderer {
     // line `if` or `else` on.
     struct Choice {
         Place place;
-        bool around, flag;
+        bool around, holds;
         bool in_else = false;
 
-        bool wanted() const { return around && flag != in_else; }
+        bool wanted() const { return around && holds != in_else; }
     };
 
     void add_line(std::string_view line, const Place& place, std::size_t indent, bool file_wanted, std::vector<Choice>& choices) {
@@ -129,10 +129,10 @@ class Renderer {
             return;
         }
         const std::string_view word = line.substr(column + mark.size());
-        if (const auto flag = behind("if", word)) {
+        if (const auto condition = behind("if", word)) {
             if (choices.size() == deepest_choice)
                 throw place.error("an 'if' within two others", "decide it in C++ by one flag, or make a piece of these lines and use that");
-            choices.push_back({place, wanted, flag_of(*flag, place)});
+            choices.push_back({place, wanted, holds(*condition, place)});
         } else if (word == "else") {
             if (choices.empty() || choices.back().in_else)
                 throw place.error("an 'else' without 'if'", "one 'else' belongs between 'if' and its 'end'");
@@ -158,6 +158,12 @@ class Renderer {
         const Block* const block = named(holes_, name);
         if (block == nullptr) throw place.error(fmt::format("no block fills the hole \"{}\"", name), "add it to the family's holes");
         for (const auto& line : block->lines()) put(line, indent);
+    }
+
+    // Whether a flag is set, or with `not` before its name, is not.
+    bool holds(std::string_view condition, const Place& place) {
+        if (const auto flag = behind("not", condition)) return !flag_of(*flag, place);
+        return flag_of(condition, place);
     }
 
     bool flag_of(std::string_view name, const Place& place) {

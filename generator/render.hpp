@@ -22,7 +22,8 @@ using Flags = std::vector<std::pair<std::string, bool>>;
 ///     //@ use piece     the template templates/`piece`.in, with the same holes and flags, indented as far as this line; or one of a template's own
 ///                       pieces, `device/copies.cu/bulk`
 ///     //@ if flag       the lines up to `else` or `end` where the flag is set; `if` may stand within one other `if` of the file
-///     //@ else          the lines up to `end` where it is not set
+///     //@ if not flag   the same where it is not set
+///     //@ else          the lines up to `end` in the other case
 ///     //@ end
 ///     //@ piece name    the file's own text ends. The lines up to the next `piece` or the end of the file are where `use` has this name behind the
 ///                       file's. The line begins with its mark.

@@ -87,10 +87,10 @@ void expand(const std::string& name, const std::string& indent, const std::vecto
         } else if (words[0] == "use") {
             expand(words[1], indent + column, conditions, result);
         } else if (words[0] == "if") {
-            result.flags.insert(words[1]);
-            conditions.emplace_back(words[1], true);
+            result.flags.insert(words.back());
+            conditions.emplace_back(words.back(), words[1] != "not");
         } else if (words[0] == "else") {
-            conditions.back().second = false;
+            conditions.back().second = !conditions.back().second;
         } else if (words[0] == "end") {
             conditions.pop_back();
         } else {
@@ -243,6 +243,22 @@ TEST(Render, LinesOfAFlagAreThereWhereItIsSet) {
     EXPECT_EQ(render_text(text, "own.cu", holes, {{"f", false}, {"g", true}}), "a\nd\nh\ne\n");
 }
 
+TEST(Render, LinesOfANegatedFlagAreThereWhereItIsNotSet) {
+    const std::string text = "a\n//@ if not f\n    b\n    //@ if not g\n    c\n    //@ end\n//@ else\nd\n//@ end\ne\n";
+    EXPECT_EQ(render_text(text, "own.cu", {}, {{"f", false}, {"g", false}}), "a\n    b\n    c\ne\n");
+    EXPECT_EQ(render_text(text, "own.cu", {}, {{"f", false}, {"g", true}}), "a\n    b\ne\n");
+    EXPECT_EQ(render_text(text, "own.cu", {}, {{"f", true}, {"g", false}}), "a\nd\ne\n");
+}
+
+TEST(Render, NoTemplateHasAnEmptyBranch) {
+    for (const auto& source : templates())
+        for (std::size_t number = 1; number < source.lines.size(); ++number) {
+            const auto before = words_of(source.lines[number - 1]), here = words_of(source.lines[number]);
+            if (before.empty() || here.empty() || (before[0] != "if" && before[0] != "else")) continue;
+            EXPECT_TRUE(here[0] != "else" && here[0] != "end") << source.name << ':' << number + 1 << ": say '//@ if not flag'";
+        }
+}
+
 TEST(Render, AnOwnTemplateUsesThePiecesOfHone) {
     std::string expected = "begin\n";
     const std::vector<std::string> lines = lines_of_file("device/copies.cu");
@@ -265,7 +281,10 @@ TEST(Render, ErrorsOfTheLanguageSayWhereAndWhatToDo) {
     expect("//@ if f\n//@ if f\n//@ if f\n", "3", "within two others");
     expect("//@ if g\n//@ end\n", "1", "no flag \"g\"");
     expect("//@ if f g\n//@ end\n", "1", "no flag \"f g\"");
-    expect("//@ if not f\n//@ end\n", "1", "no flag \"not f\"");
+    expect("//@ if not g\n//@ end\n", "1", "no flag \"g\"");
+    expect("//@ if not f g\n//@ end\n", "1", "no flag \"f g\"");
+    expect("//@ if not\n//@ end\n", "1", "no flag \"not\"");
+    expect("//@ if not not f\n//@ end\n", "1", "no flag \"not f\"");
     expect("//@ if f\n//@ else\n    //@ use device/no_such_piece.cu\n//@ end\n", "3", "no piece \"device/no_such_piece.cu\"");
     expect("//@ use device/copies.cu/no_such_piece\n", "1", "no piece \"device/copies.cu/no_such_piece\"");
     expect("//@ use device/copies.cu/\n", "1", "no piece \"device/copies.cu/\"");
@@ -275,9 +294,9 @@ TEST(Render, ErrorsOfTheLanguageSayWhereAndWhatToDo) {
 
 // Whatever stands in a template, it is rendered or refused by an Error.
 TEST(Render, AnyLinesAreRenderedOrRefused) {
-    const std::vector<std::string> lines{"text",     "",         "//@ hole", "//@ if f",
-                                         "//@ if g", "//@ else", "//@ end",  "    //@ use device/copies.cu/kept_reads",
-                                         "  //@ ",   "//@",      "//@ use ", "//@ if "};
+    const std::vector<std::string> lines{
+        "text",   "",    "//@ hole", "//@ if f", "//@ if not f", "//@ if g", "//@ else", "//@ end", "    //@ use device/copies.cu/kept_reads",
+        "  //@ ", "//@", "//@ use ", "//@ if "};
     const std::uint64_t seed = std::random_device()();
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);

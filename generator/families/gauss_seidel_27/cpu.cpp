@@ -1,32 +1,22 @@
-#include "generator/families/device/cpu_arguments.hpp"
+#include "generator/families/gauss_seidel_27/cpu.hpp"
+
+#include <algorithm>
+
 #include "generator/families/device/cpu_multiply_add.hpp"
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/gauss_seidel_27/grid.hpp"
-#include "generator/render.hpp"
+#include "generator/families/device/cpu_vectors.hpp"
 
 namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
-// Whether stencils are asked for before they are used.
-bool fetched(const Config& config) {
-    return integer_or(config, "fetch_ahead", 0) > 0;
-}
-
-Block constants(const Grid& grid, const Config& config) {
+Block constants(const CpuKernel& kernel) {
+    const Grid& grid = kernel.grid;
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
     block.line("using wide = long long;  // a position in an array");
-    block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
-    if (fetched(config)) block.line("constexpr int stencil_arrays = {};", grid.stencil == Stencil::symmetric ? stored_when_symmetric : coefficients);
+    block.line("constexpr int vector_words = {};", kernel.vector_bytes / grid.word_bytes());
+    if (kernel.fetches()) block.line("constexpr int stencil_arrays = {};", grid.stencil == Stencil::symmetric ? stored_when_symmetric : coefficients);
     return block;
-}
-
-CpuArguments arguments(const Config& config) {
-    CpuArguments arguments;
-    if (config.has(form_tunable, "rows")) arguments.add("y_block", config.integer("y_block"));
-    arguments.add("z_block", config.integer("z_block"));
-    if (fetched(config)) arguments.add("fetch_ahead", config.integer("fetch_ahead"));
-    return arguments;
 }
 
 Block parameters(const CpuArguments& added, bool row_parity) {
@@ -58,16 +48,24 @@ Block other_rows(int first = 0, int last = 9) {
 
 }  // namespace
 
-KernelSource cpu_kernel(const Problem& problem, const Config& config) {
-    const Grid grid(problem);
-    const bool two_colours = config.has(form_tunable, "rows");
-    const CpuArguments added = arguments(config);
+CpuKernel::CpuKernel(const Grid& of_grid, const Config& config)
+    : grid(of_grid),
+      z_block(config.integer("z_block")),
+      vector_bytes(config.integer("vector_bytes")),
+      fetch_ahead(integer_or(config, "fetch_ahead", 0)) {
+}
+
+KernelSource CpuKernel::source(const Problem& problem, const Config& config, const std::string& name, const CpuArguments& arguments,
+                               bool row_parity) const {
+    CpuArguments all = arguments;
+    all.add("z_block", z_block);
+    if (fetches()) all.add("fetch_ahead", fetch_ahead);
     KernelSource source = common_source(problem, Target::cpu);
-    source.text = render("gauss_seidel_27/kernel.cpp",
+    source.text = render("gauss_seidel_27/" + name,
                          {{"banner", banner(problem, config, Target::cpu)},
-                          {"constants", constants(grid, config)},
+                          {"constants", constants(*this)},
                           {"multiply_add", multiply_add_function(grid.precision)},
-                          {"parameters", parameters(added, two_colours)},
+                          {"parameters", parameters(all, row_parity)},
                           {"other_rows", other_rows()},
                           {"rows_0_and_1", other_rows(0, 2)},
                           {"rows_2_and_3", other_rows(2, 4)},
@@ -76,9 +74,9 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"team", team(config)},
                           {"parallel", team_parallel(config)},
                           {"seat", team_seat(config)}},
-                         {{"planes", !two_colours},
-                          {"fetched", fetched(config)},
-                          {"whole_rows", grid.stencil_per_point() && !fetched(config)},
+                         {{"any_row", !row_parity},
+                          {"fetched", fetches()},
+                          {"whole_rows", grid.stencil_per_point() && !fetches()},
                           {"constant", grid.stencil == Stencil::constant},
                           {"semi_constant", grid.stencil == Stencil::semi_constant},
                           {"variable", grid.stencil == Stencil::variable},
@@ -87,14 +85,22 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     source.entries = {"gauss_seidel_27"};
     Launch launch;
     launch.entry = source.entries.front();
-    launch.constants = added.values;
-    if (!two_colours) {
-        source.step = {launch};
-        return source;
-    }
-    launch.constants.push_back(0);
-    for (int& row_parity = launch.constants.back(); row_parity < 4; ++row_parity) source.step.push_back(launch);
+    launch.constants = all.values;
+    source.step = {launch};
     return source;
+}
+
+FormSpace CpuKernel::space(FormSpace own, const Grid& grid, const Limits& limits) {
+    own.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
+    own.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
+    own.safe.insert(own.safe.end(), {{"z_block", grid.stencil_per_point() ? 2 : 4}, {"vector_bytes", std::min(64, limits.vector_bytes)}});
+    own.constraints.push_back(vector_width(limits));
+    if (grid.stencil_per_point()) {
+        own.tunables.push_back({"fetch_ahead", "rows before which a row's stencils are asked for, to be in the second cache; 0: not at all",
+                                numbers({0, 2, 4, 8}), std::int64_t{0}});
+        own.safe.push_back({"fetch_ahead", 4});
+    }
+    return with_team(std::move(own), limits);
 }
 
 }  // namespace hone::inline v0_1::gauss_seidel

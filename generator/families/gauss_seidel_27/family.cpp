@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "foundation/error.hpp"
-#include "generator/families/gauss_seidel_27/grid.hpp"
+#include "generator/families/gauss_seidel_27/forms.hpp"
 
 namespace hone::inline v0_1 {
 namespace gauss_seidel {

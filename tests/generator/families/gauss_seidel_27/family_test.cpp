@@ -112,12 +112,12 @@ TEST(SlowGaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                     if (config.find("blocks_per_plane") != nullptr && config.integer("blocks_per_plane") > 1)
                         shared.insert(fmt::format("{}{}", staging, config.integer("blocks_per_plane")));
                 }
-                std::set<std::string> expected{"points", "march", "slices", "rows", "walk registers", "chase registers"};
+                std::set<std::string> expected{"points", "rows", "walk registers"};
                 if (stencil == std::string("symmetric")) {
-                    expected = {"points", "walk registers", "chase registers", "walk partial_sums", "chase partial_sums"};
-                    if (architecture >= 80) expected.insert({"walk partial_sums_async", "chase partial_sums_async"});
+                    expected = {"points", "walk registers", "walk partial_sums"};
+                    if (architecture >= 80) expected.insert("walk partial_sums_async");
                 } else if (stencil != std::string("variable") && architecture >= 90) {
-                    expected.insert({"walk bulk_1", "walk bulk_2", "chase bulk_1", "chase bulk_2", "slabs", "pipeline"});
+                    expected.insert({"walk bulk_1", "walk bulk_2", "slabs", "pipeline"});
                 }
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
                 std::set<std::string> expected_shared;
@@ -157,23 +157,16 @@ TEST(GaussSeidel27, AWalkIsEnteredWithNoMoreWarpsThanItsRowsNeed) {
         for (const char* precision : {"f32", "f64"})
             for (const int n : {1, 40, 53, 54, 200}) {
                 const SearchSpace space = family.space(problem(kind, precision, n, 8, 8), cuda_limits(90));
-                for (const std::string form : {"form=walk", "form=chase"})
-                    for (const Value& staging : space.form_of(space.parse(form))->tunables.front().values) {
-                        const auto rejection = space.check(space.parse(form + ",staging=" + to_string(staging)));
-                        EXPECT_FALSE(rejection) << kind << ' ' << precision << " nx=" << n << ' ' << form << ' ' << to_string(staging) << ": "
-                                                << rejection->constraint << ": " << rejection->reason;
-                    }
+                for (const Value& staging : space.form_of(space.parse("form=walk"))->tunables.front().values) {
+                    const auto rejection = space.check(space.parse("form=walk,staging=" + to_string(staging)));
+                    EXPECT_FALSE(rejection) << kind << ' ' << precision << " nx=" << n << ' ' << to_string(staging) << ": " << rejection->constraint
+                                            << ": " << rejection->reason;
+                }
             }
 }
 
-// Planes that follow others are a block's each, and a symmetric stencil's without partial sums as
-// well.
-TEST(GaussSeidel27, OtherWalksHaveABlockPerPlane) {
+TEST(GaussSeidel27, SymmetricStencilsWithoutPartialSumsHaveABlockPerPlane) {
     const Family family = gauss_seidel_27();
-    for (const char* kind : {"variable", "symmetric"}) {
-        const SearchSpace space = family.space(problem(kind, "f32", 40, 40, 5), cuda_limits(90));
-        EXPECT_THROW((void)space.parse("form=chase,blocks_per_plane=1"), Error);
-    }
     const SearchSpace space = family.space(problem("symmetric", "f32", 40, 40, 5), cuda_limits(90));
     EXPECT_FALSE(space.check(space.parse("form=walk,staging=registers,blocks_per_plane=1")));
     const auto rejection = space.check(space.parse("form=walk,staging=registers,blocks_per_plane=2"));
@@ -201,9 +194,6 @@ TEST(GaussSeidel27, FormerConfigurationsAreOfTheFormThatTheyWere) {
         translated("symmetric", cuda_limits(90), "colours_per_pass=4,staging=registers,block_x=32,block_y=4,z_block=2,points_per_thread=2," + rest),
         "form=walk,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2,blocks_per_plane=1");
     EXPECT_EQ(translated("variable", cuda_limits(90),
-                         "colours_per_pass=8,staging=registers,block_x=32,block_y=4,z_block=2,points_per_thread=2," + rest + ",walks=1"),
-              "form=chase,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2,max_lead=0");
-    EXPECT_EQ(translated("variable", cuda_limits(90),
                          "colours_per_pass=2,staging=cache,block_x=32,block_y=4,z_block=4,points_per_thread=2," + rest + ",walks=1"),
               "form=rows,block_y=4,z_block=4,points_per_thread=2,stencil_in=read_only,min_blocks=2");
     EXPECT_EQ(translated("constant", cpu_limits(), "colours_per_pass=8,y_block=256,z_block=4,vector_bytes=16,threads=all,binding=none"),
@@ -212,7 +202,7 @@ TEST(GaussSeidel27, FormerConfigurationsAreOfTheFormThatTheyWere) {
         return gauss_seidel_27().space(problem(stencil, "f32", 40, 40, 40), cuda_limits(90)).parse(text).key();
     };
     EXPECT_EQ(today("variable", "form=walk,walks=2"), today("variable", "form=walk,blocks_per_plane=2"));
-    EXPECT_EQ(today("constant", "form=chase,lead=16"), today("constant", "form=chase,max_lead=16"));
+    EXPECT_EQ(today("constant", "form=pipeline,lead=16"), today("constant", "form=pipeline,max_lead=16"));
 }
 
 TEST(GaussSeidel27, RowsStartOnALineUnlessThePitchIsGiven) {
