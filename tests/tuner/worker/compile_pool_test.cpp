@@ -171,13 +171,12 @@ TEST_F(CompilePoolTest, AProcessThatIsNeverReadyIsNoConfigurationsFault) {
 constexpr const char* gets_ready = "read open; echo '{}'; read problem; echo '{}'; read compile; ";
 
 TEST_F(CompilePoolTest, AnotherProcessGetsReadyInPlaceOfOneThatIsNot) {
-    const std::filesystem::path once = std::filesystem::path(testing::TempDir()) / fmt::format("unready_{}", getpid());
-    const std::string first_one_ends = fmt::format("test -e {0} || {{ touch {0}; exit 1; }}; ", once.string());
+    const std::filesystem::path once = folder.path() / "once";
+    const std::string first_one_ends = "test -e " + once.string() + " || { touch " + once.string() + "; exit 1; }; ";
     settings.command = {"/bin/sh", "-c", first_one_ends + gets_ready + R"(echo '{"ok": 1, "failure": "", "seconds": 1}'; read end)"};
     CompilePool pool(settings);
     pool.set_problem("axpy precision=f32 n=100");
     EXPECT_TRUE(wait_for(pool, config("")).ok);
-    std::filesystem::remove(once);
 }
 
 TEST_F(CompilePoolTest, ACompilerThatHangsIsKilled) {
