@@ -187,7 +187,7 @@ TEST(JsonPlace, SaysWhatIsThereAndWhatBelongsThere) {
                 }),
                 HasSubstr("has an unknown member \"whole\"; did you mean wholes? it may have wholes, real, word, list, no, none"));
     // Of a name that is rubbish the first 120 bytes are told.
-    for (const std::size_t length : {120, 121}) {
+    for (const std::size_t length : {120U, 121U}) {
         const std::string name(length, 'x');
         const JsonNode odd = parse_json("{" + json_string(name) + ": 1}", "here");
         EXPECT_THAT(refusal([&] { JsonPlace(odd, "here").only({"a"}); }),

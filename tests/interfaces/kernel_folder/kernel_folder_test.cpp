@@ -204,7 +204,7 @@ void reference(real* y, const real* x, const real* weights, const int* shifts, i
     for (const char* precision : {"f32", "f64"}) {
         const Family family = on_emulator(kernel);
         const Problem problem = Families({family}).parse_problem(fmt::format("filtered precision={} n=1001", precision));
-        for (const std::uint64_t seed : {1, 2}) {
+        for (const std::uint64_t seed : {1U, 2U}) {
             const Outcome outcome = evaluated(*backend_, family, problem, family.space(problem, {}).safe(), seed);
             EXPECT_EQ(outcome.status, Status::measured) << precision << ": " << outcome.reason;
         }
