@@ -96,7 +96,8 @@ deep() {
     log=$(log_of "$last_step").log
     figures=$(sed -n 's/^figures: //p' "$log" | paste -sd ';' | sed 's/;/; /g')
     # Of what counts nothing itself, the parts that it told of.
-    [ -n "$figures" ] || figures="$(grep -c '^--- ' "$log") parts"
+    [ -n "$figures" ] || ! figures=$(grep -c '^--- ' "$log") || figures+=" parts"
+    [ "$figures" != 0 ] || figures=
     [ "$result" != skipped ] || figures=$(sed -n 's/^skipped: //p' "$log" | head -n 1)
     printf '%s,%s,%s,%s,%d,%s,"%s"\n' "$1" "$(date -u +%F)" "$(commit)" "$(machine)" $((SECONDS - start)) "${result,,}" "${figures//\"/\'}" |
         tee -a tests/deep_runs.csv | sed 's/^/Added to tests\/deep_runs.csv: /'
