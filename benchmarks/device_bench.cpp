@@ -124,6 +124,22 @@ DeviceProblem::DeviceProblem(const std::string& text, Words words) : problem_(bu
     bench.backend().synchronise();
 }
 
+std::vector<DeviceArray> arrays_of(const Problem& problem, const std::optional<Workload>& workload) {
+    Backend& backend = DeviceBench::instance().backend();
+    std::vector<DeviceArray> arrays;
+    for (const ArraySpec& spec : built_in_families().of(problem).arrays(problem)) {
+        const bool places = holds_integers(spec);
+        const HostArray* const given = places ? &workload.value().arrays[arrays.size()] : nullptr;
+        arrays.emplace_back(backend, places ? given->bytes() : spec.words * bytes_per_word(problem.precision()));
+        if (places)
+            backend.copy(arrays.back().data(), given->data(), given->bytes());
+        else
+            fill_randomly(backend, arrays.back(), problem.precision(), arrays.size());
+    }
+    backend.synchronise();
+    return arrays;
+}
+
 TimedKernel timed_kernel(const std::string& name, const Kernel& kernel) {
     return {name, kernel.match().grade};
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,10 @@ void fill_randomly(Backend& backend, const DeviceArray& array, Precision precisi
 
 /// A kernel of a library as a part of a comparison.
 TimedKernel timed_kernel(const std::string& name, const Kernel& kernel);
+
+/// A problem's arrays on the device. Those that hold integers are the workload's, which is there
+/// then; any words do for the others: no time depends on them.
+std::vector<DeviceArray> arrays_of(const Problem& problem, const std::optional<Workload>& workload);
 
 /// What a problem's arrays hold: its workload, or random words that the device repeats itself. The
 /// latter take no time, where gigabytes of a workload take seconds. They are for kernels whose step

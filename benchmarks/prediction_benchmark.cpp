@@ -116,24 +116,6 @@ class Means {
     std::map<std::string, std::vector<std::vector<double>>> groups_;
 };
 
-/// A problem's arrays on the device. Those that hold integers are the workload's, which is there
-/// then; any words do for the others: no time depends on them.
-std::vector<DeviceArray> arrays_of(const Problem& problem, const std::optional<Workload>& workload) {
-    Backend& backend = DeviceBench::instance().backend();
-    std::vector<DeviceArray> arrays;
-    for (const ArraySpec& spec : built_in_families().of(problem).arrays(problem)) {
-        const bool places = holds_integers(spec);
-        const HostArray* const given = places ? &workload.value().arrays[arrays.size()] : nullptr;
-        arrays.emplace_back(backend, places ? given->bytes() : spec.words * bytes_per_word(problem.precision()));
-        if (places)
-            backend.copy(arrays.back().data(), given->data(), given->bytes());
-        else
-            fill_randomly(backend, arrays.back(), problem.precision(), arrays.size());
-    }
-    backend.synchronise();
-    return arrays;
-}
-
 /// Workloads of the cases whose arrays hold integers: made side by side, a few ahead of the one
 /// that is measured.
 class Workloads {

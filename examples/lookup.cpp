@@ -1,6 +1,6 @@
 // Looks a tuned kernel up and runs it on the application's own arrays.
 //
-//     lookup [--device DEVICE] [--db FOLDER]
+//     lookup [--device DEVICE] [--db FOLDER] [--first-use measured]
 //
 // A constant field has no derivatives, so whatever kernel is chosen must answer with zeros.
 #include <fmt/format.h>
@@ -20,18 +20,20 @@
 
 int main(int argc, char** argv) try {
     std::string device = "best";
-    std::string records;
+    hone::SessionSettings settings;
     CLI::App app{"Looks a tuned kernel up and runs it on the application's own arrays."};
-    hone::examples::add_device(app, device, records);
+    hone::examples::add_device(app, device, settings.database);
+    hone::examples::add_first_use(app, settings);
     app.footer(
         "Examples:\n"
         "  lookup                            on the best device that is here\n"
-        "  lookup --device cpu --db tuned    on the processor, with the results in tuned");
+        "  lookup --device cpu --db tuned    on the processor, with the results in tuned\n"
+        "  lookup --first-use measured       if nobody tuned its problem, the best of several suggestions");
     if (const auto code = hone::examples::read_command_line(app, argc, argv)) return *code;
 
     // The application's one door: a device, what is known about it, and the library over both.
     // Without settings it is hone::Session session(device).
-    hone::Session session(device, {.database = records});
+    hone::Session session(device, settings);
 
     // What to compute; how to compute it is the library's business. The grade says how well the
     // tuned results fit.

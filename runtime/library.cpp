@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <mutex>
 #include <optional>
 
 #include "foundation/error.hpp"
@@ -17,13 +18,15 @@ struct KernelLibrary::State {
     Database database;
     const Families* families;
     Warn warn;
+    Measure measure;
+    std::mutex measuring;  ///< what runs beside a measurement disturbs it
     std::optional<CaptureSettings> captures = capture_settings();
     std::atomic<bool> told_missing{false};
     OnceMap<Problem, Kernel> tuned;
     OnceMap<std::string, Kernel> chosen;  ///< by problem and configuration
 
-    State(Backend& on, Database records, const Families& of, Warn tell)
-        : backend(&on), database(std::move(records)), families(&of), warn(std::move(tell)) {}
+    State(Backend& on, Database records, const Families& of, Warn tell, Measure by)
+        : backend(&on), database(std::move(records)), families(&of), warn(std::move(tell)), measure(std::move(by)) {}
 
     const Limits& limits() const { return backend->device().limits; }
 
@@ -47,11 +50,23 @@ struct KernelLibrary::State {
         return match;
     }
 
+    std::optional<Match> measure_now(const Problem& problem) {
+        if (!measure) return std::nullopt;
+        const std::lock_guard lock(measuring);
+        try {
+            return measure(problem, database);
+        } catch (const Error& error) {
+            warn(fmt::format("{} is not measured at its first use: {}", problem.key(), error.what()));
+            return std::nullopt;
+        }
+    }
+
     std::shared_ptr<const Kernel> best(const Problem& problem) {
         families->of(problem).arrays(problem);  // throws where no configuration can help, before any is warned about
-        const Match match = database.best(problem, backend->device().fingerprint, limits());
+        Match match = database.best(problem, backend->device().fingerprint, limits());
         if (const std::string missing = backend->compiler().missing(); !missing.empty() && traits_of(backend->device().limits.target).host_memory)
             return plain_loops(problem, match, missing);
+        if (std::optional<Match> measured = match.grade > Grade::measured ? measure_now(problem) : std::nullopt) match = *std::move(measured);
         if (match.grade != Grade::none) {
             try {
                 return compiled(problem, match);
@@ -79,8 +94,8 @@ struct KernelLibrary::State {
     }
 };
 
-KernelLibrary::KernelLibrary(Backend& backend, Database database, const Families& families, Warn warn)
-    : state_(std::make_unique<State>(backend, std::move(database), families, std::move(warn))) {
+KernelLibrary::KernelLibrary(Backend& backend, Database database, const Families& families, Warn warn, Measure measure)
+    : state_(std::make_unique<State>(backend, std::move(database), families, std::move(warn), std::move(measure))) {
     if (!state_->warn) state_->warn = [](const std::string& text) { fmt::print(stderr, "hone: warning: {}\n", text); };
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -96,6 +97,10 @@ class BoundKernel {
 /// Thread-safe: a kernel is looked up, generated, compiled (or loaded from the disk cache) once,
 /// however many threads ask for it.
 ///
+/// Where the database has no result of the very problem, `measure` may find one, if it is given: an
+/// answer that was measured (tuner/online/first_use.hpp) goes before one that was not. It is called for one
+/// problem at a time.
+///
 /// There is always an answer that runs: a tuned configuration that does not compile or load gives
 /// way to the family's safe one, and where nothing can be compiled on the cpu, the family's plain
 /// loops run. Both are told to `warn`.
@@ -105,11 +110,12 @@ class BoundKernel {
 class KernelLibrary {
   public:
     using Warn = std::function<void(const std::string&)>;
+    using Measure = std::function<std::optional<Match>(const Problem&, const Database&)>;
 
     /// `families` and `backend` must outlive the library. `warn` may be called from several
     /// threads; by default it writes a line to standard error. Throws Error for a
     /// HONE_CAPTURE_LIMIT that is no number of bytes.
-    KernelLibrary(Backend& backend, Database database, const Families& families, Warn warn = {});
+    KernelLibrary(Backend& backend, Database database, const Families& families, Warn warn = {}, Measure measure = {});
     ~KernelLibrary();
 
     /// Throws Error when even the safe configuration does not compile on a GPU; what the compiler

@@ -65,6 +65,11 @@ bool answers_better(const Match& other, const Match& own) {
     return seconds_per_update(*other.record) < seconds_per_update(*own.record);
 }
 
+// Of a record of the very problem.
+Grade own_grade(const Record& record) {
+    return record.found == found_at_first_use ? Grade::measured : Grade::exact;
+}
+
 }  // namespace
 
 // A record that may answer, with what decides the order of trying; smaller goes first.
@@ -182,7 +187,7 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
         Candidate candidate;
         candidate.distance = rounded_distance(apart.total());
         if (same_device)
-            candidate.grade = record.problem == problem && record.verified_on.empty() ? Grade::exact : Grade::nearest_size;
+            candidate.grade = record.problem == problem && record.verified_on.empty() ? own_grade(record) : Grade::nearest_size;
         else
             candidate.grade = Grade::same_architecture;
         candidate.disturbed = !record.disturbed.empty();
@@ -211,9 +216,9 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     const Family& family = families_->of(problem);
     const SearchSpace space = family.space(problem, limits);
     const auto may_run = [&](Grade grade, const Problem& about, const Config& config) {
-        const bool own = grade == Grade::exact && about == problem;
+        const bool own = grade <= Grade::measured && about == problem;
         if (!own && is_refuted(space, problem, device.target, config)) return false;
-        if (grade != Grade::exact && is_refuted(space, about, device.target, config)) return false;
+        if (grade > Grade::measured && is_refuted(space, about, device.target, config)) return false;
         return !space.check(config);
     };
     const auto recorded = [&](const Problem& about) -> std::optional<Match> {
@@ -225,7 +230,7 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
             const Record& record = known_.records[own->second];
             if (!may_answer(record, device) || !record.verified_on.empty() || beaten_by_safe(record) || !record.disturbed.empty()) continue;
             Config config = space.completed(record.config);
-            if (may_run(Grade::exact, about, config)) return match(Grade::exact, std::move(config), own->second, device);
+            if (may_run(Grade::exact, about, config)) return match(own_grade(record), std::move(config), own->second, device);
         }
         std::vector<Candidate> queue = candidates(about, device);
         // A heap, because the first few decide, however many there are.

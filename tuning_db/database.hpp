@@ -18,12 +18,13 @@
 
 namespace hone::inline v0_1 {
 
-/// How well a database's answer fits the question.
-enum class Grade { exact, nearest_size, same_architecture, predicted, none };
+/// How well a database's answer fits the question: tuned for it, measured at its first use
+/// (tuner/online/first_use.hpp), or less.
+enum class Grade { exact, measured, nearest_size, same_architecture, predicted, none };
 
 /// The grades in words, in their order: the same on the command line, in JSON, C, Fortran and
 /// Python.
-inline constexpr std::array<const char*, 5> grade_words{"exact", "nearest_size", "same_architecture", "predicted", "none"};
+inline constexpr std::array<const char*, 6> grade_words{"exact", "measured", "nearest_size", "same_architecture", "predicted", "none"};
 
 inline std::string to_string(Grade grade) {
     return grade_words.at(static_cast<std::size_t>(grade));
@@ -125,7 +126,8 @@ class Database {
     /// Adds all of another database's.
     void add(const Database& other);
 
-    /// Best configuration for a problem: the exact problem on this device, the nearest size on this
+    /// Best configuration for a problem: the exact problem on this device (Grade::measured where it
+    /// was measured at first use only), the nearest size on this
     /// device, that on another device of the same target and architecture, else what other problems
     /// of the family on these devices suggest, else safe. Among equally near sizes one that is not
     /// disturbed goes first, then the first folder, then what loses least time relative to its

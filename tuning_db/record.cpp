@@ -149,6 +149,8 @@ bool better(const Record& a, const Record& b) {
     const double a_cost = cost_step(a);
     const double b_cost = cost_step(b);
     if (a_cost != b_cost) return a_cost < b_cost;
+    const bool b_at_first_use = b.found == found_at_first_use;
+    if ((a.found == found_at_first_use) != b_at_first_use) return b_at_first_use;
     if (a.conditions.sm_megahertz.has_value() != b.conditions.sm_megahertz.has_value()) return a.conditions.sm_megahertz.has_value();
     if (a.date != b.date) return a.date < b.date;
     if (a.step.median != b.step.median) return a.step.median < b.step.median;

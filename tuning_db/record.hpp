@@ -104,6 +104,9 @@ struct Exchange {
     bool operator==(const Exchange&) const = default;
 };
 
+/// Record::found of what was measured at a problem's first use (tuner/online/first_use.hpp).
+inline constexpr const char* found_at_first_use = "first_use";
+
 /// One measured and verified fact: this configuration computes this problem on this device at this
 /// cost.
 struct Record {
@@ -134,7 +137,8 @@ struct Record {
     /// one.
     std::string purpose;
     /// How it was found: "offline" by `hone tune` and the like, "online" inside a running
-    /// application; empty: not said.
+    /// application, "first_use" among the few configurations that were suggested when the problem
+    /// was first used; empty: not said.
     std::string found;
     /// Why the configuration must not run, in words: it was verified, and found to compute
     /// something else than the reference. Such a record is a mark: it stands beside all others of
@@ -220,9 +224,10 @@ bool stands_before(const Record& a, const Record& b);
 /// intervals on a
 ///    logarithmic grid of 1 %, so that a noisy measurement does not beat a precise one. (Overlap of intervals would not be transitive: then a merge's
 ///    result would depend on its order.)
-/// 5. of a tie the one that says the device's clocks, so that what `hone verify --update` completed
+/// 5. of a tie the one that was searched for, not chosen among a few suggestions at first use;
+/// 6. then the one that says the device's clocks, so that what `hone verify --update` completed
 ///    stays;
-/// 6. then the older, so that files change little; equal dates are decided by median, configuration
+/// 7. then the older, so that files change little; equal dates are decided by median, configuration
 ///    and the remaining contents.
 bool better(const Record& a, const Record& b);
 

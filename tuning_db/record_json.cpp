@@ -101,7 +101,8 @@ const std::string& read_hash(const JsonPlace& place) {
 void read_origin(const JsonPlace& place, Record& record) {
     if (const auto found = place.find("found")) {
         record.found = found->string(longest_name);
-        if (record.found != "offline" && record.found != "online") found->fail("is " + json_string(record.found), "use offline or online");
+        if (record.found != "offline" && record.found != "online" && record.found != found_at_first_use)
+            found->fail("is " + json_string(record.found), "use offline, online or first_use");
     }
     const JsonPlace search = place["search"];
     search.only({"strategy", "evaluations"});

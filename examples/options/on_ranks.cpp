@@ -47,6 +47,7 @@ int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** arg
 
 SessionSettings session_settings(const std::filesystem::path& records, const Communicator& ranks) {
     SessionSettings settings{.database = records};
+    if (ranks.size() > 1) settings.first_use = FirstUse::predicted;  // measurements side by side disturb each other
     if (ranks.rank() > 0) settings.warn = [](const std::string&) {};
     return settings;
 }

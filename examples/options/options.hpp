@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <hone/hone.hpp>
 #include <string>
 
 #include "examples/options/checks.hpp"
@@ -17,6 +18,14 @@ template <typename Folder>
 void add_device(CLI::App& app, std::string& device, Folder& records, const std::string& more = "") {
     app.add_option("--device,--devices", device, "best, cuda, cuda:1 or cpu" + more)->capture_default_str();
     app.add_option("--db", records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+}
+
+inline void add_first_use(CLI::App& app, hone::SessionSettings& settings) {
+    app.add_option_function<std::string>(
+           "--first-use", [&settings](const std::string& word) { settings.first_use = hone::parse_first_use(word, "--first-use"); },
+           "predicted or measured: whether a problem that nobody tuned runs by what other results suggest, or by the best of several suggestions, which "
+           "are measured first and kept; default what HONE_FIRST_USE says, else predicted")
+        ->check(CLI::IsMember({"predicted", "measured"}));
 }
 
 inline void add_tune(CLI::App& app, double& seconds) {

@@ -1,19 +1,19 @@
 #pragma once
 
+#include <array>
+
 #include "interfaces/c/hone.h"
 #include "tuning_db/database.hpp"
 
 namespace hone::inline v0_1::languages {
 
-/// A grade as hone.h numbers it, from 1.
-constexpr hone_grade grade_of(Grade grade) {
-    return static_cast<hone_grade>(HONE_EXACT + static_cast<int>(grade));
-}
+/// The numbers that hone.h gives to grades, in the order of Grade: a grade that came later has a
+/// later number.
+inline constexpr std::array<hone_grade, grade_words.size()> grade_numbers{HONE_EXACT,     HONE_MEASURED, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE,
+                                                                          HONE_PREDICTED, HONE_NONE};
 
-static_assert(grade_of(Grade::exact) == HONE_EXACT);
-static_assert(grade_of(Grade::nearest_size) == HONE_NEAREST_SIZE);
-static_assert(grade_of(Grade::same_architecture) == HONE_SAME_ARCHITECTURE);
-static_assert(grade_of(Grade::predicted) == HONE_PREDICTED);
-static_assert(grade_of(Grade::none) == HONE_NONE);
+constexpr hone_grade grade_of(Grade grade) {
+    return grade_numbers.at(static_cast<std::size_t>(grade));
+}
 
 }  // namespace hone::inline v0_1::languages

@@ -21,6 +21,13 @@ Families families_with(std::string_view kernels, std::vector<std::string>& folde
     return families;
 }
 
+// Empty where there is no hone program.
+std::vector<std::string> worker_knowing(const std::vector<std::string>& folders) {
+    std::vector<std::string> command = find_worker_command();
+    if (!command.empty()) command.insert(command.end(), folders.begin(), folders.end());
+    return command;
+}
+
 // Empty where no variable says where results are written, which matters to those who tune.
 std::string written_records(const std::filesystem::path& named) {
     try {
@@ -30,8 +37,9 @@ std::string written_records(const std::filesystem::path& named) {
     }
 }
 
-SessionSettings with_families(SessionSettings settings, const Families& families) {
+SessionSettings with_families(SessionSettings settings, const Families& families, const std::vector<std::string>& folders) {
     settings.families = &families;
+    settings.worker = worker_knowing(folders);
     return settings;
 }
 
@@ -39,7 +47,7 @@ SessionSettings with_families(SessionSettings settings, const Families& families
 
 OpenSession::OpenSession(const std::string& device, SessionSettings settings, std::string_view kernels)
     : families_(families_with(kernels, folders_)),
-      settings_(with_families(std::move(settings), families_)),
+      settings_(with_families(std::move(settings), families_, folders_)),
       session_(device, settings_),
       name_(device_id(session_.device())),
       results_folder_(written_records(settings_.database)) {
@@ -51,9 +59,7 @@ OpenSession::OpenSession(const std::string& device, SessionSettings settings, st
 OpenSession::~OpenSession() = default;
 
 std::vector<std::string> OpenSession::worker_command() const {
-    std::vector<std::string> command = find_worker_command();
-    if (!command.empty()) command.insert(command.end(), folders_.begin(), folders_.end());
-    return command;
+    return worker_knowing(folders_);
 }
 
 hone_kernel* OpenSession::kernel(std::string_view problem) {
@@ -68,8 +74,8 @@ hone_kernel* OpenSession::kernel(std::string_view problem) {
 }
 
 void OpenSession::read_results() {
-    auto library =
-        std::make_unique<KernelLibrary>(backend(), known_records(families(), settings_.database, settings_.warn), families(), settings_.warn);
+    auto library = std::make_unique<KernelLibrary>(backend(), known_records(families(), settings_.database, settings_.warn), families(),
+                                                   settings_.warn, first_use_of(backend(), families(), settings_));
     const std::lock_guard lock(mutex_);
     Results& results = all_results_.emplace_back();
     results.own = std::move(library);

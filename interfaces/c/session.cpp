@@ -22,6 +22,8 @@ SessionSettings settings_of(const char* function, const hone_session_options* op
     SessionSettings settings;
     if (wanted.database != nullptr) settings.database = wanted.database;
     if (wanted.cache != nullptr) settings.cache = wanted.cache;
+    if (wanted.first_use != nullptr) settings.first_use = parse_first_use(wanted.first_use, "options->first_use");
+    if (wanted.first_use_seconds != 0) settings.first_use_seconds = wanted.first_use_seconds;
     if (wanted.warn != nullptr) settings.warn = [tell = wanted.warn, data = wanted.data](const std::string& text) { tell(text.c_str(), data); };
     return settings;
 }
@@ -65,7 +67,7 @@ std::string problems_of(const OpenSession& session, const char* family) {
         const Match match = database.best(*problem, device.fingerprint, device.limits);
         // What was found for another arithmetic may answer. What was measured at another size says
         // nothing about this problem's time: its own result is marked wrong, or slower than safe.
-        if (!match.record || (match.grade != Grade::exact && match.record->problem != *problem)) continue;
+        if (!match.record || (match.grade > Grade::measured && match.record->problem != *problem)) continue;
         text += fmt::format(R"({}{{"problem": {}, "grade": "{}", "seconds": {}}})", text.empty() ? "" : ",\n ", json_string(key),
                             to_string(match.grade), json_number(match.record->step.median));
     }

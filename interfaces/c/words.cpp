@@ -29,6 +29,7 @@ const char* hone_status_text(hone_status status) {
 }
 
 const char* hone_grade_text(std::int32_t grade) {
-    const std::int64_t place = std::int64_t{grade} - HONE_EXACT;
-    return place < 0 || place >= std::ssize(hone::grade_words) ? "unknown grade" : hone::grade_words.at(static_cast<std::size_t>(place));
+    for (std::size_t i = 0; i < hone::languages::grade_numbers.size(); ++i)
+        if (hone::languages::grade_numbers.at(i) == grade) return hone::grade_words.at(i);
+    return "unknown grade";
 }

@@ -29,7 +29,7 @@ module hone
     public :: hone_array_of, hone_abi, hone_version, hone_last_error, hone_status_text, hone_grade_text, hone_devices
     public :: HONE_OK, HONE_BAD_HANDLE, HONE_BAD_ARGUMENT, HONE_ERROR, HONE_NO_MEMORY, HONE_NO_RESULT
     public :: HONE_F32, HONE_F64, HONE_I32, HONE_IN, HONE_OUT, HONE_INOUT, HONE_ANYWHERE, HONE_HOST, HONE_CUDA
-    public :: HONE_EXACT, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE, HONE_PREDICTED, HONE_NONE, HONE_UNTUNED
+    public :: HONE_EXACT, HONE_MEASURED, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE, HONE_PREDICTED, HONE_NONE, HONE_UNTUNED
 
     !> What a kernel says of itself. `grade`: HONE_EXACT and so on; hone_grade_text gives the word.
     !> `updates`, `operations` and `bytes` are of one time step.
@@ -147,7 +147,7 @@ contains
         text = text_of(c_status_text(status))
     end function
 
-    !> A grade as a word: 'exact', 'nearest_size', 'same_architecture', 'predicted', 'none'.
+    !> A grade as a word: 'exact', 'measured', 'nearest_size', 'same_architecture', 'predicted', 'none'.
     function hone_grade_text(grade) result(text)
         integer(c_int32_t), intent(in) :: grade
         character(:), allocatable      :: text
@@ -225,14 +225,18 @@ contains
     !> `device` is 'best', 'cpu', 'cuda' or 'cuda:1'. `database` is a folder of tuned results, which
     !> must be there; without it all usual places are read. `kernels` are folders of kernels of
     !> one's own (docs/your-own-kernel.md), separated by colons; without it those in HONE_KERNELS.
-    subroutine session_open(self, device, database, status, kernels)
+    !> `first_use` is 'predicted' or 'measured': whether suggestions are measured, for
+    !> `first_use_seconds`, when a problem that nobody tuned is used first; without it what
+    !> HONE_FIRST_USE says.
+    subroutine session_open(self, device, database, status, kernels, first_use, first_use_seconds)
         class(hone_session), intent(inout)            :: self
         character(*), intent(in)                      :: device
         character(*), intent(in), optional            :: database
         integer(c_int), intent(out), optional         :: status
-        character(*), intent(in), optional            :: kernels
+        character(*), intent(in), optional            :: kernels, first_use
+        real(c_double), intent(in), optional          :: first_use_seconds
         type(session_options)                         :: options
-        character(:, c_char), allocatable, target     :: folder, folders
+        character(:, c_char), allocatable, target     :: folder, folders, first
         options%size = c_sizeof(options)
         if (present(database)) then
             folder = trim(database)//c_null_char
@@ -242,6 +246,11 @@ contains
             folders = trim(kernels)//c_null_char
             options%kernels = c_loc(folders)
         end if
+        if (present(first_use)) then
+            first = trim(first_use)//c_null_char
+            options%first_use = c_loc(first)
+        end if
+        if (present(first_use_seconds)) options%first_use_seconds = first_use_seconds
         call settle(c_session_open(trim(device)//c_null_char, options, self%handle), status)
     end subroutine
 

@@ -423,12 +423,14 @@ struct Listener {
 class Session {
   public:
     Session(const std::string& device, const std::optional<std::string>& database, const std::optional<std::string>& cache,
-            const std::optional<std::string>& kernels)
+            const std::optional<std::string>& kernels, const std::optional<std::string>& first_use, double first_use_seconds)
         : open_(std::make_shared<OpenSession>()) {
         auto options = sized<hone_session_options>();
         options.database = text_or_null(database);
         options.cache = text_or_null(cache);
         options.kernels = text_or_null(kernels);
+        options.first_use = text_or_null(first_use);
+        options.first_use_seconds = first_use_seconds;
         const char* const name = c_text(device);
         require_released([&] { return hone_session_open(name, &options, &open_->handle); });
         open_->device = info().index;
@@ -551,7 +553,7 @@ NB_MODULE(_hone, module) {
             "TypeError or ValueError that name the array.")
         .def_prop_ro("problem", text(&hone_kernel_info::problem), "In full, with the values that were left out.")
         .def_prop_ro("configuration", text(&hone_kernel_info::configuration), "'block_x=32,block_y=8,...'")
-        .def_prop_ro("grade", &Kernel::grade, "How well it fits: 'exact', 'nearest_size', 'same_architecture', 'predicted', 'none'.")
+        .def_prop_ro("grade", &Kernel::grade, "How well it fits: 'exact', 'measured', 'nearest_size', 'same_architecture', 'predicted', 'none'.")
         .def_prop_ro("note", text(&hone_kernel_info::note), "What may make the configuration less fit, beside its grade.")
         .def_prop_ro("source", text(&hone_kernel_info::source), "The text that was compiled.")
         .def_prop_ro("range_unit", text(&hone_kernel_info::range_unit), "'planes', 'elements', ...")
@@ -568,8 +570,9 @@ NB_MODULE(_hone, module) {
         });
 
     nb::class_<Session>(module, "Session")
-        .def(nb::init<const std::string&, const std::optional<std::string>&, const std::optional<std::string>&, const std::optional<std::string>&>(),
-             "device"_a, "database"_a, "cache"_a, "kernels"_a)
+        .def(nb::init<const std::string&, const std::optional<std::string>&, const std::optional<std::string>&, const std::optional<std::string>&,
+                      const std::optional<std::string>&, double>(),
+             "device"_a, "database"_a, "cache"_a, "kernels"_a, "first_use"_a, "first_use_seconds"_a)
         .def_prop_ro(
             "device", [](const Session& session) { return std::string(session.info().device); }, "'cpu', 'cuda:0'")
         .def_prop_ro(

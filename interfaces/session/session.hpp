@@ -2,12 +2,15 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "generator/families.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/library.hpp"
+#include "tuner/online/first_use.hpp"
 
 namespace hone::inline v0_1 {
 
@@ -17,7 +20,17 @@ struct SessionSettings {
     std::filesystem::path cache;         ///< folder of compiled code; empty: DiskCache::default_folder()
     const Families* families = nullptr;  ///< must outlive the session; null: built_in_families()
     KernelLibrary::Warn warn;            ///< empty: a line on standard error
+    /// What happens when a problem that nobody tuned is used first; absent: usual_first_use(). A
+    /// measurement takes `first_use_seconds` for each problem, once: its result is kept.
+    std::optional<FirstUse> first_use;
+    double first_use_seconds = 2;
+    std::vector<std::string> worker;  ///< command that starts a worker of the same families; empty: find_worker_command()
 };
+
+/// For a KernelLibrary of these settings. Empty where problems are not measured at first use.
+/// `backend` and `families` must outlive it. Throws Error as usual_first_use does, and for seconds
+/// that are not above 0.
+KernelLibrary::Measure first_use_of(const Backend& backend, const Families& families, const SessionSettings& settings);
 
 /// Everything between an application and its kernels, with the defaults that nine applications of
 /// ten want: the cache of compiled code, a device, the families, the tuned results of this user and
@@ -25,6 +38,11 @@ struct SessionSettings {
 ///
 ///     hone::Session session("best");
 ///     const auto kernel = session.kernel("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
+///
+/// A problem that nobody tuned is answered by what other results suggest. To measure the suggestions
+/// at its first use, and to remember the best:
+///
+///     hone::Session session("best", {.first_use = hone::FirstUse::measured});
 ///
 /// Must outlive its kernels and the arrays on its device. Thread-safe as KernelLibrary is.
 class Session {

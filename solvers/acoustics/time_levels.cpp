@@ -13,7 +13,7 @@ namespace {
 // Seconds per cell and time step on a device, by a database: not those of another model.
 std::optional<double> seconds_per_cell(const Database& database, const Backend& backend, const Problem& problem) {
     const Match match = database.best(problem, backend.device().fingerprint, backend.device().limits);
-    if (match.grade != Grade::exact && match.grade != Grade::nearest_size) return std::nullopt;
+    if (match.grade > Grade::nearest_size) return std::nullopt;
     if (!match.record || match.record->counts.updates <= 0) return std::nullopt;
     return match.record->step.median / match.record->counts.updates;
 }

@@ -59,7 +59,7 @@ StageForm fastest_form(const Database& database, const Backend& backend, const D
         double sum = 0;
         for (const Problem& problem : stage_problems(of, precision, form, arithmetic, elements)) {
             const Match match = database.best(problem, backend.device().fingerprint, backend.device().limits);
-            const bool known = (match.grade == Grade::exact || match.grade == Grade::nearest_size) && match.record;
+            const bool known = match.grade <= Grade::nearest_size && match.record;
             if (!known || match.record->counts.updates <= 0) return std::nullopt;
             sum += match.record->step.median / match.record->counts.updates;
         }

@@ -9,6 +9,7 @@
 #include "tools/console/target.hpp"
 #include "tools/records/database_folder.hpp"
 #include "tools/records/record_table.hpp"
+#include "tuner/online/first_use.hpp"
 
 namespace hone::tools {
 namespace lookup {
@@ -22,6 +23,8 @@ struct Settings {
     std::string database;
     bool explain = false;
     bool json = false;
+    bool measure = false;
+    std::string budget = "2s";
 };
 
 // Seconds of a step of `problem`, from a record of perhaps another size: in proportion to the
@@ -35,7 +38,7 @@ double expected_seconds(const Family& family, const Problem& problem, const Reco
 
 // A time is only worth stating for the device that was measured.
 bool same_device(Grade grade) {
-    return grade == Grade::exact || grade == Grade::nearest_size;
+    return grade <= Grade::nearest_size;
 }
 
 std::string explained(const Match& match, const Problem& problem) {
@@ -44,6 +47,8 @@ std::string explained(const Match& match, const Problem& problem) {
     switch (match.grade) {
         case Grade::exact:
             return "tuned for this very problem on this device";
+        case Grade::measured:
+            return "the best of a few suggestions, measured for this very problem on this device";
         case Grade::nearest_size:
             return "tuned for another size on this device";
         case Grade::same_architecture:
@@ -194,11 +199,24 @@ std::vector<std::string> neighbours(const Database& database, const Problem& pro
     return names;
 }
 
+// What its first use would find; nothing where nothing was compared, which is told.
+std::optional<Match> measured(const Settings& settings, const Database& database, const Families& families, const Device& device,
+                              const Problem& problem, Console& console) {
+    const FirstUseSettings first_use{.seconds = parse_duration(settings.budget), .folder = settings.database, .worker = worker_words()};
+    std::string why;
+    auto match = measured_match(database, families, device, problem, first_use, why);
+    if (!match) console.message("hone: {}: nothing was measured: {}\n", problem.key(), why);
+    return match;
+}
+
 Exit look_up(const Settings& settings, Console& console) {
     const Families& families = known_families();
     const std::vector<Problem> problems = problems_of(settings.problem, families);
     const Database database = read_database(settings.database, "", families, console);
     const Device device = device_of(settings, database);
+    if (settings.measure && (!settings.as.empty() || !settings.arch.empty()))
+        throw Error("lookup", "--measure is given with --as or --arch", "measure on the machine that has the device");
+    if (!(parse_duration(settings.budget) > 0)) throw Error("--budget", settings.budget + " is zero", "use 2s or 500ms");
     std::optional<Device> partner;
     if (!settings.partner.empty()) partner = find_device(settings.partner);
     const bool here = settings.as.empty() && settings.arch.empty();
@@ -206,7 +224,9 @@ Exit look_up(const Settings& settings, Console& console) {
     bool all_found = true;
     for (const auto& problem : problems) {
         const Family& family = families.of(problem);
-        const Match match = database.best(problem, device.fingerprint, device.limits);
+        Match match = database.best(problem, device.fingerprint, device.limits);
+        if (settings.measure && match.grade > Grade::measured)
+            match = measured(settings, database, families, device, problem, console).value_or(match);
         std::optional<Share> share;
         if (partner) share = database.best_share(problem, {device.fingerprint, device.limits}, {partner->fingerprint, partner->limits});
         const auto nearest = match.grade == Grade::none ? neighbours(database, problem, device.fingerprint) : std::vector<std::string>{};
@@ -240,6 +260,11 @@ Action declare(Options& options) {
     options.text("arch", settings->arch, "sm_NN", "any GPU of this architecture, which need not be on this machine");
     options.text("partner", settings->partner, "NAME", "another device of this machine: also how the two share a step; see 'hone balance'");
     declare_database(options, settings->database);
+    options.flag(
+        "measure", settings->measure,
+        "where no result is of the very problem: compile, verify and time what results of others suggest, keep the best, and answer with it, "
+        "as programs do with HONE_FIRST_USE=measured");
+    options.text("budget", settings->budget, "TIME", "of --measure, for each problem: 2s, 500ms; default 2s");
     options.flag("explain", settings->explain,
                  "for a prediction: all results that it is based on, and how they differ from it; also the results for other sizes that were "
                  "skipped");
@@ -254,7 +279,8 @@ Command lookup_command() {
         "lookup",
         "which configuration an application would get for a problem, and why",
         "FAMILY key=value... [options]",
-        "Asks the database as an application does, and prints the grade of the answer (exact, nearest_size, same_architecture, predicted, none), "
+        "Asks the database as an application does, and prints the grade of the answer "
+        "(exact, measured, nearest_size, same_architecture, predicted, none), "
         "the configuration, its record, and the expected time of a step. If no record fits, the configuration is predicted from results for other "
         "orders, precisions and kinds. With grade none, it is the family's safe configuration, which runs everywhere. In both cases the exit code "
         "is 1.\n\n"
@@ -264,6 +290,8 @@ Command lookup_command() {
          {"lookup dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --as nvidia_h200", "what an application would get there"},
          {"lookup batched_gemm m=24 n=24 k=24 precision=f64 batch=100000 --as nvidia_h200 --explain",
           "why it is predicted for a shape that nobody tuned"},
+         {"lookup poisson7 kernel=direction coefficients=axis boundary=dirichlet precision=f64 nx=130 ny=130 nz=130 --measure",
+          "the best of a few suggestions, timed now and kept"},
          {"lookup dg_volume equation=maxwell_3d order=1..10 precision=f32 elements=100000", "ten problems, on the best device"}},
         lookup::declare};
 }

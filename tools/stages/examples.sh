@@ -46,6 +46,7 @@ run_examples() {
     done
     # A launch that an application captured, tuned with its data.
     HONE_CAPTURE='*' HONE_CAPTURE_DIR=$scratch/captures timeout 240 build/ci/bin/lookup --device cpu >/dev/null 2>&1 || result=1
+    example "measured at first use" lookup --device cpu --first-use measured
     example "replaying a captured launch" hone replay "$scratch/captures" --device cpu --evaluations 2 --samples 6 --db "$scratch/kernels"
     # The same waves from C, tuned first, and from Fortran.
     example "waves from C" waves_c --device cpu --tune 3

@@ -65,7 +65,9 @@ class Session(_hone.Session):
 
     `device` is "best", "cpu", "cuda" or "cuda:1". `database` is a folder of tuned results, which must be there and is then read and written alone;
     without it HONE_DB, this user's folder and what ships with hone are read. `cache` is the folder of compiled code. `kernels` are kernel folders of your own
-    (docs/your-own-kernel.md), one or several; without it those in HONE_KERNELS. May be used from several threads, and in a `with` statement.
+    (docs/your-own-kernel.md), one or several; without it those in HONE_KERNELS. `first_use` says what happens when a problem that nobody tuned is used
+    first: "predicted", what other results suggest runs; "measured", several suggestions are verified and timed for `first_use_seconds`, and the best is
+    kept. Without it HONE_FIRST_USE says, else "predicted". May be used from several threads, and in a `with` statement.
     """
 
     def __init__(
@@ -74,6 +76,8 @@ class Session(_hone.Session):
         database: Optional[Path] = None,
         cache: Optional[Path] = None,
         kernels: Union[Path, Sequence[Path], None] = None,
+        first_use: Optional[str] = None,
+        first_use_seconds: float = 2,
     ) -> None:
         if kernels is None:
             folders = [folder for folder in os.environ.get("HONE_KERNELS", "").split(":") if folder]
@@ -83,7 +87,12 @@ class Session(_hone.Session):
             if ":" in folder:
                 raise ValueError(f"kernels: {folder} has a colon in its name; move it: folders are listed with colons between them")
         super().__init__(
-            device, None if database is None else os.fspath(database), None if cache is None else os.fspath(cache), ":".join(folders)
+            device,
+            None if database is None else os.fspath(database),
+            None if cache is None else os.fspath(cache),
+            ":".join(folders),
+            first_use,
+            first_use_seconds,
         )
         self._kernels = folders
 

@@ -10,10 +10,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "foundation/file_store.hpp"
+#include "interfaces/c/grades.hpp"
 #include "tests/interfaces/c/c_session.hpp"
 #include "tuning_db/database.hpp"
 
@@ -68,13 +70,14 @@ TEST(CWords, SayEveryStatusByItsName) {
 TEST(CWords, SayEveryGradeByItsName) {
     const auto grades = enumeration("hone_grade");
     ASSERT_EQ(grades.size(), grade_words.size());
-    for (std::size_t i = 0; i < grades.size(); ++i) {
-        const auto& [value, constant] = grades[i];
+    std::set<std::string> words;
+    for (const auto& [value, constant] : grades) {
         EXPECT_EQ(hone_grade_text(value), word_of(constant));
-        EXPECT_EQ(hone_grade_text(value), to_string(static_cast<Grade>(i)));
+        words.insert(word_of(constant));
     }
-    for (const std::int32_t none :
-         {0, -1, grades.back().first + 1, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()})
+    EXPECT_THAT(words, testing::UnorderedElementsAreArray(grade_words));
+    for (std::size_t i = 0; i < grade_words.size(); ++i) EXPECT_STREQ(hone_grade_text(languages::grade_of(static_cast<Grade>(i))), grade_words.at(i));
+    for (const std::int32_t none : {0, -1, 1000, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()})
         EXPECT_STREQ(hone_grade_text(none), "unknown grade") << none;
     EXPECT_EQ(HONE_UNTUNED, HONE_NONE) << "for programs of version 1.2";
 }

@@ -49,6 +49,40 @@ TEST_F(SessionTest, ReadsANamedFolderAloneAndRefusesOneThatIsMissing) {
     EXPECT_THROW(Session("cpu", {.database = folder_.path() / "absent", .cache = folder_.path() / "cache"}), Error);
 }
 
+TEST_F(SessionTest, MeasuresAtFirstUseOnceAndOnlyIfAsked) {
+    keep("axpy n=1000", "storage=table", folder_.path() / "data" / "hone" / "db");
+    const auto grade = [&](std::optional<FirstUse> first_use, const std::string& problem) {
+        Session session("cpu", {.cache = folder_.path() / "cache",
+                                .families = &families_,
+                                .first_use = first_use,
+                                .first_use_seconds = 60,
+                                .worker = {"/proc/self/exe", "worker"}});
+        return session.kernel(problem)->match().grade;
+    };
+    EXPECT_EQ(grade(std::nullopt, "axpy n=2000"), Grade::nearest_size);
+    EXPECT_EQ(grade(FirstUse::predicted, "axpy n=2000"), Grade::nearest_size);
+    EXPECT_EQ(grade(FirstUse::measured, "axpy n=1000"), Grade::exact) << "nothing is measured";
+    EXPECT_EQ(grade(FirstUse::measured, "axpy n=2000"), Grade::measured);
+    EXPECT_EQ(grade(FirstUse::predicted, "axpy n=2000"), Grade::measured) << "it was kept";
+    const test::EnvironmentVariable variable("HONE_FIRST_USE", "measured");
+    EXPECT_EQ(grade(std::nullopt, "axpy n=500"), Grade::measured);
+}
+
+TEST_F(SessionTest, AnswersWhereNothingCanBeMeasured) {
+    keep("axpy n=1000", "storage=table", folder_.path() / "data" / "hone" / "db");
+    std::vector<std::string> warnings;
+    Session session("cpu", {.cache = folder_.path() / "cache",
+                            .families = &families_,
+                            .warn = [&](const std::string& text) { warnings.push_back(text); },
+                            .first_use = FirstUse::measured,
+                            .first_use_seconds = 1e-3,
+                            .worker = {"/proc/self/exe", "worker"}});
+    EXPECT_EQ(session.kernel("axpy n=2000")->match().grade, Grade::nearest_size);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_THAT(warnings[0], testing::HasSubstr("axpy precision=f32 n=2000 is not measured at its first use"));
+    EXPECT_THROW(Session("cpu", {.first_use_seconds = 0}), Error);
+}
+
 TEST_F(SessionTest, HasTheFamiliesOfHoneByDefault) {
     Session session("cpu", {.cache = folder_.path() / "cache"});
     EXPECT_EQ(&session.families(), &built_in_families());
