@@ -1,27 +1,28 @@
-// csr_spmv: y = A x, 1 component, f32
-// hone emit csr_spmv kernel=apply components=1 vectors=split precision=f32 rows=100000 entries=2700000 --target cuda
-//     --config form=vector,threads_per_row=1,rows_per_group=1,threads=128,loads_in_flight=4,cache_hint=streaming,
+// csr_spmv: y = A x and x . y, 3 components, one after the other, f64
+// hone emit csr_spmv kernel=apply_dot components=3 vectors=split precision=f64 rows=100000 entries=2700000 --target
+//     cuda --config form=vector,threads_per_row=8,rows_per_group=8,threads=128,loads_in_flight=4,cache_hint=cached,
 //     min_blocks=1
 // The same text serves every matrix.
-// per entry: 2 operations, 8 bytes (compulsory), without the vectors
-using real = float;
+// per entry: 6 operations, 12 bytes (compulsory), without the vectors
+using real = double;
 using wide = long long;  // a position in an array
-constexpr int components = 1;
-constexpr int lanes = 1, own_sums = 32;  // threads that share a row, partial sums of each
-constexpr int together = 4, groups = 8, trip = 32;  // entries of a lane in flight, how often, entries of all lanes then
-constexpr int steps = 1, rows_per_step = 32, rows_per_warp = 32, rows_per_block = 128;
+constexpr int components = 3;
+constexpr int lanes = 8, own_sums = 4;  // threads that share a row, partial sums of each
+constexpr int together = 4, groups = 1, trip = 32;  // entries of a lane in flight, how often, entries of all lanes then
+constexpr int steps = 8, rows_per_step = 4, rows_per_warp = 32, rows_per_block = 128;
 constexpr int threads_per_block = 128, min_blocks = 1;
+constexpr int chunk_rows = 32, sum_lanes = 1024;
 constexpr unsigned all_lanes = 0xffffffffu;
 
 // Where a component of a row lies in vectors of `count` words each.
 __device__ __forceinline__ wide place(wide row, int component, int count) {
-    return row;
+    return wide(component) * count + row;
 }
 
 // Words of the matrix are used once.
 template <typename Word>
 __device__ __forceinline__ Word load_once(const Word* from) {
-    return __ldcs(from);
+    return *from;
 }
 
 // A row's entries [begin, end) times x. Entry j goes to partial sum j % partial_sums, of which a lane has every
@@ -57,12 +58,6 @@ __device__ __forceinline__ void multiply_row(const real* values, const int* colu
     #pragma unroll
     for (int c = 0; c < components; ++c) {
         #pragma unroll
-        for (int i = 0; i < 16; ++i) sum[i][c] += sum[i + 16][c];
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) sum[i][c] += sum[i + 8][c];
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) sum[i][c] += sum[i + 4][c];
-        #pragma unroll
         for (int i = 0; i < 2; ++i) sum[i][c] += sum[i + 2][c];
         #pragma unroll
         for (int i = 0; i < 1; ++i) sum[i][c] += sum[i + 1][c];
@@ -76,7 +71,7 @@ __device__ __forceinline__ void multiply_row(const real* values, const int* colu
 // the other.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) csr_spmv(
     const real* __restrict__ values, const int* __restrict__ column_indices, const int* __restrict__ row_starts,
-    const real* __restrict__ x, real* __restrict__ y,
+    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ chunk_sums,
     int rows, int columns, int first, int last
 ) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -104,4 +99,43 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) csr_
         #pragma unroll
         for (int c = 0; c < components; ++c) y[place(first + row, c, rows)] = y_row[c];
     }
+    const int chunks = (rows_here + chunk_rows - 1) / chunk_rows;
+    const int chunk = warp_first / chunk_rows;
+    #pragma unroll
+    for (int c = 0; c < components; ++c) {
+        real sum = has_row ? y_row[c] * x[place(first + row, c, columns)] : real(0);
+        #pragma unroll
+        for (int joined = 1; joined < chunk_rows; joined *= 2) sum += __shfl_xor_sync(all_lanes, sum, joined);
+        if (lane == 0 && chunk < chunks) chunk_sums[wide(c) * chunks + chunk] = sum;
+    }
+}
+
+// Sum over the threads of the block, in pairs of neighbours; the first thread gets it.
+__device__ __forceinline__ double sum_of_block(double value) {
+    __shared__ double of_warp[sum_lanes / 32];
+    for (int lanes_joined = 1; lanes_joined < 32; lanes_joined *= 2)
+        value += __shfl_xor_sync(all_lanes, value, lanes_joined);
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = of_warp[threadIdx.x % (sum_lanes / 32)];
+    for (int lanes_joined = 1; lanes_joined < sum_lanes / 32; lanes_joined *= 2)
+        value += __shfl_xor_sync(all_lanes, value, lanes_joined);
+    __syncthreads();
+    return value;
+}
+
+// A block for each component: the rest of the dot products, the same whatever the configuration, in double precision.
+extern "C" __global__ void __launch_bounds__(sum_lanes) finish(
+    const real* __restrict__ values, const int* __restrict__ column_indices, const int* __restrict__ row_starts,
+    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ chunk_sums,
+    int rows, int columns, int first, int last
+) {
+    const int chunks = (last - first + chunk_rows - 1) / chunk_rows;
+    const int c = blockIdx.x;
+    double sum = 0;
+    #pragma unroll 8
+    for (int chunk = threadIdx.x; chunk < chunks; chunk += sum_lanes)
+        sum += double(chunk_sums[wide(c) * chunks + chunk]);
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) dot[c] = real(sum / rows);
 }

@@ -1,21 +1,26 @@
-// corner_force: products, Q2-Q1 in 2D, f64
-// hone emit corner_force result=products dimension=2 order=2 precision=f64 zones=10000 --target cuda --config
-//     form=whole,zones_per_block=16,splits=1,points_per_pass=2,min_blocks=1
+// corner_force: products, Q2-Q1 in 2D, f32
+// hone emit corner_force result=products dimension=2 order=2 precision=f32 zones=10000 --target cuda --config
+//     form=on_the_fly,gradients=fused,zones_per_block=16,splits=1,points_per_pass=1,rows_per_thread=1,
+//     columns_per_thread=4,min_blocks=1
 // The same text serves any number of zones.
-// per zone: 4928 operations sum-factorised, 1296 bytes (compulsory); this form executes 4928 operations
-using real = double;
-using word = long long;  // of the same size: a number's sign, exponent and digits
-constexpr word exponent_bits = 0x7ff0000000000000ll, exponent_sum = 0x7fe0000000000000ll;
+// per zone: 4928 operations sum-factorised, 648 bytes (compulsory); this form executes 6960 operations
+using real = float;
+using word = int;  // of the same size: a number's sign, exponent and digits
+constexpr word exponent_bits = 0x7f800000, exponent_sum = 0x7f000000;
 constexpr int dimension = 2, order = 2;
 constexpr int nodes_along = 3, energies_along = 2, points_along = 4;  // of an axis
 constexpr int nodes = 9, energies = 4, points = 16, columns = 4;  // columns: of points along the last axis
 constexpr int vector_words = dimension * nodes, stress_words = dimension * dimension * points;  // of a zone
-constexpr int points_per_pass = 2;  // of a column, whose derivatives a thread sums up together
+constexpr int corner_words = energies * vector_words;
+constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread sums up together
 constexpr int splits = 1;  // threads that share a column of points
 constexpr int together = 2;  // components whose sums a zone makes at a time
-constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
+constexpr real smallest = 1e-30f, largest = 3.402823466e+38f;  // below and above which squares or inverses fail
 constexpr int team = columns * splits, zones_per_block = 16, threads_per_block = team * zones_per_block,
     blocks_per_multiprocessor = 1;
+constexpr int dense_threads = 256;
+constexpr int rows_per_thread = 1, columns_per_thread = 4, row_threads = 18, threads_per_zone = 18;  // of F
+constexpr int corner_zones = 14, corner_threads = 252;
 
 // What a thread computes with: a number of one zone.
 using value = real;
@@ -235,50 +240,6 @@ void to_points(int lane, From from, To to) {
     }
 }
 
-// The way back: to(place, sum over q of first(q, i) one(q) + second(q, i) two(q)).
-template <Table first, Table second, int inner, int outer, typename One, typename Two, typename To>
-__device__ __forceinline__
-void from_points(int lane, One one, Two two, To to) {
-    constexpr int length = length_of<first>;
-    for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner,
-            target = line / inner * (length * inner) + line % inner;
-        value sum[length];
-        #pragma unroll
-        for (int i = 0; i < length; ++i) sum[i] = every(0);
-        #pragma unroll
-        for (int q = 0; q < points_along; ++q) {
-            const value a = one(start + q * inner), b = two(start + q * inner);
-            #pragma unroll
-            for (int i = 0; i < length; ++i) sum[i] += entry<first>(q, i) * a + entry<second>(q, i) * b;
-        }
-        #pragma unroll
-        for (int i = 0; i < length; ++i) to(target + i * inner, sum[i]);
-    }
-}
-
-// The way back from one array.
-template <Table table, int inner, int outer, typename From, typename To>
-__device__ __forceinline__
-void from_points(int lane, From from, To to) {
-    constexpr int length = length_of<table>;
-    for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner,
-            target = line / inner * (length * inner) + line % inner;
-        value sum[length];
-        #pragma unroll
-        for (int i = 0; i < length; ++i) sum[i] = every(0);
-        #pragma unroll
-        for (int q = 0; q < points_along; ++q) {
-            const value a = from(start + q * inner);
-            #pragma unroll
-            for (int i = 0; i < length; ++i) sum[i] += entry<table>(q, i) * a;
-        }
-        #pragma unroll
-        for (int i = 0; i < length; ++i) to(target + i * inner, sum[i]);
-    }
-}
-
 // Where number i of [field][node along the last axis][column] lies in [field][axis][node][column].
 __device__ __forceinline__
 int plane(int i, int axis) {
@@ -327,23 +288,29 @@ void derivatives(const value* planes, int column, int q, value (&result)[count][
         }
 }
 
-// The physics at the points; F.1, axis by axis; F^T w, axis by axis.
+// A word of A: stress times gradients of the basis.
+__device__ __forceinline__ real word_of_a(const real* stress, const real* slope, long long zone, int q, int row) {
+    const real* const of_zone = stress + zone * stress_words + row / nodes * (dimension * points) + q;
+    return of_zone[0 * points] * slope[(0 * points + q) * nodes + row % nodes]
+        + of_zone[1 * points] * slope[(1 * points + q) * nodes + row % nodes];
+}
+
+// The physics at the points.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+corner_force_points(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
     const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
     const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
-    real* __restrict__ dt, int first, int last) {
+    real* __restrict__ dt, real* __restrict__ stress, real* __restrict__ corner, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     const int lane = threadIdx.x % team;
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
-    value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 196;
-    constexpr int planes_words = 96, energy_plane_words = 8, powers_words = 16, kept_words = 64;  // of a zone
+    value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 132;
+    constexpr int planes_words = 96, energy_plane_words = 8;  // of a zone
     value* const planes = buffer;
     value* const energy_plane = planes + planes_words;
-    value* const powers = energy_plane + energy_plane_words;
-    value* const kept = powers + powers_words;
-    value* const rates = kept + kept_words;
+    value* const rates = energy_plane + energy_plane_words;
     value* const lines = nullptr;
     {
         gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(x, at, i); }, lines, planes);
@@ -381,7 +348,7 @@ corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const
                     rate = larger(rate, bound);
                     #pragma unroll
                     for (int i = 0; i < dimension * dimension; ++i) {
-                        kept[i * points + point] = made[i / dimension][i % dimension];
+                        put<stress_words>(stress, at, i * points + point, made[i / dimension][i % dimension]);
                     }
                 }
             }
@@ -394,50 +361,65 @@ corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const
             put<1>(dt, at, 0, rate > every(0) ? (rate < every(largest) ? bounded : every(0)) : every(largest));
         }
     }
-    const auto stress_at = [&](int i) { return kept[i]; };
-    barrier();
-    for (int begin = 0; begin < dimension; begin += together) {
-        // The last axis, then the first: planes[component][axis][node][column].
-        const int stress_start = begin * dimension * points, force_start = begin * nodes;
-        from_points<Table::basis, columns, together>(
-            lane, [&](int i) { return stress_at(stress_start + i / points * (2 * points) + i % points); },
-                [&](int i, value sum) { planes[plane(i, 0)] = sum; });
-        from_points<Table::slope, columns, together>(
-            lane, [&](int i) { return stress_at(stress_start + i / points * (2 * points) + points + i % points); },
-            [&](int i, value sum) { planes[plane(i, 1)] = sum; });
-        barrier();
-        from_points<Table::slope, Table::basis, 1, together * nodes_along>(
-            lane, [&](int i) { return planes[plane(i, 0)]; }, [&](int i) { return planes[plane(i, 1)]; },
-            [&](int i, value sum) { put<vector_words>(force, at, force_start + i, sum); });
-        if (together < dimension) barrier();
-    }
-    barrier();
-    {
-        gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(w, at, i); }, lines, planes);
-        for (int item = lane; item < columns * splits; item += team) {
-            const int column = item % columns, begin = item / columns * (points_along / splits);
-            #pragma unroll 1
-            for (int q = begin; q < begin + points_along / splits; q += points_per_pass) {
-                asm volatile("" ::: "memory");  // sums of the column are read again
-                value fields[points_per_pass][dimension][dimension];
-                derivatives<dimension, points_per_pass>(planes, column, q, fields);
-                #pragma unroll
-                for (int s = 0; s < points_per_pass; ++s) {
-                    const int point = (q + s) * columns + column;
-                    value power = every(0);
-                    #pragma unroll
-                    for (int i = 0; i < dimension * dimension; ++i)
-                        power += stress_at(i * points + point) * fields[s][i / dimension][i % dimension];
-                    powers[point] = power;
-                }
-            }
+}
+
+// Kernels 4 to 8: F = A B^T and F.1, a thread some rows and columns of F; A exists in its registers alone.
+extern "C" __global__ void __launch_bounds__(corner_threads)
+corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ stress, real* __restrict__ corner, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
+    const int slot = blockIdx.y * corner_threads + threadIdx.x;
+    const long long zone = first + (long long)blockIdx.x * corner_zones + slot / threads_per_zone;
+    if (slot >= corner_zones * threads_per_zone || zone >= last) return;
+    const int start = slot % threads_per_zone % row_threads, group = slot % threads_per_zone / row_threads;
+    real sum[rows_per_thread][columns_per_thread] = {}, total[rows_per_thread] = {};
+    #pragma unroll 2
+    for (int q = 0; q < points; ++q) {
+        real by[columns_per_thread];
+        #pragma unroll
+        for (int j = 0; j < columns_per_thread; ++j)
+            by[j] = bernstein_rows[q * energies + group * columns_per_thread + j];
+        #pragma unroll
+        for (int s = 0; s < rows_per_thread; ++s) {
+            const int wanted = start + s * row_threads, row = wanted < vector_words ? wanted : vector_words - 1;
+            const real a = word_of_a(stress, point_slopes, zone, q, row);
+            total[s] += a;
+            #pragma unroll
+            for (int j = 0; j < columns_per_thread; ++j) sum[s][j] += a * by[j];
         }
-        barrier();
-        from_points<Table::bernstein, columns, 1>(
-            lane, [&](int i) { return powers[i]; }, [&](int i, value sum) { energy_plane[i] = sum; });
-        barrier();
-        from_points<Table::bernstein, 1, energies_along>(
-            lane, [&](int i) { return energy_plane[i]; }, [&](int i, value sum) { put<energies>(work, at, i, sum); });
+    }
+    #pragma unroll
+    for (int s = 0; s < rows_per_thread; ++s) {
+        const int row = start + s * row_threads;
+        if (row >= vector_words) break;
+        #pragma unroll
+        for (int j = 0; j < columns_per_thread; ++j)
+            corner[zone * corner_words + (group * columns_per_thread + j) * vector_words + row] = sum[s][j];
+        if (group == 0) force[zone * vector_words + row] = total[s];
+    }
+}
+
+// Kernel 10: F^T w. A warp has a column at a time.
+extern "C" __global__ void __launch_bounds__(dense_threads)
+corner_force_products(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ stress, real* __restrict__ corner, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
+    constexpr int warps = dense_threads / 32, zones_here = warps > energies ? warps / energies : 1;
+    const long long block_first = first + (long long)blockIdx.x * zones_here;
+    const int lane = threadIdx.x % 32;
+    for (int item = threadIdx.x / 32; item < zones_here * energies; item += warps) {
+        const long long zone = block_first + item / energies;
+        if (zone >= last) return;
+        const int j = item % energies;
+        real sum = 0;
+        for (int row = lane; row < vector_words; row += 32)
+            sum += corner[zone * corner_words + j * vector_words + row] * w[zone * vector_words + row];
+        for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+        if (lane == 0) work[zone * energies + j] = sum;
     }
 }
 

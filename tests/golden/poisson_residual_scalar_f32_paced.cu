@@ -1,36 +1,45 @@
-// poisson7: apply_dot, axis coefficients, periodic, f32
-// hone emit poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target
-//     cuda --config form=march,block_x=32,block_y=8,load_bytes=16,rows_per_thread=1,prefetch=1,min_blocks=4,
-//     z_block=64,cache_hint=cached,l2_planes=0
+// poisson7: residual, scalar coefficients, periodic, f32
+// hone emit poisson7 kernel=residual coefficients=scalar boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target
+//     cuda --config form=shared,block_x=64,block_y=2,load_bytes=16,rows_per_thread=4,prefetch=2,min_blocks=2,
+//     z_block=128,cache_hint=streaming,l2_planes=0,max_lead=2
 // The same text serves every nx, ny, nz and pitch.
-// per update: 12 operations, 12 bytes (compulsory)
+// per update: 21 operations, 16 bytes (compulsory)
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int block_x = 32, block_y = 8, threads_per_block = block_x * block_y, min_blocks = 4;
-constexpr int words = 4, rows = 1;  // of a thread
-constexpr int z_block = 64;         // planes that a block covers
+constexpr int block_x = 64, block_y = 2, threads_per_block = block_x * block_y, min_blocks = 2;
+constexpr int words = 4, rows = 4;  // of a thread
+constexpr int z_block = 128;         // planes that a block covers
+constexpr int lead = 2;  // planes that a block may be ahead of its neighbours
 constexpr unsigned all_lanes = 0xffffffff;
 constexpr int segment = 32;         // lanes of a warp in the same row
-constexpr int sums = 1, chunk = 8, group_columns = 32, group_lanes = group_columns / words;
+constexpr int sums = 3, chunk = 8, group_columns = 32, group_lanes = group_columns / words;
 constexpr int sums_per_block = 1024, cells_per_block = 262144, sum_threads = 256;
+namespace scalar { enum { alpha, beta, gamma, delta, residual_square, mean, own_weight, neighbour_weight, mean_weight,
+    breakdown, iterations }; }
 
 // What the cells' updates take of the arguments.
 struct Arrays {
-    const real* p;
-    const real* cx;
-    const real* cy;
-    const real* cz;
-    const real* diagonal;
-    real* w;
-    real* dot;
+    const real* r_old;
+    const real* w;
+    real* r;
+    real* z;
     int nx, ny, nz, pitch;
+    real cx;
+    real cy;
+    real cz;
+    real inverse_diagonal;
+    real alpha;
+    real mean;
+    real own_weight;
+    real neighbour_weight;
 };
 
 // The same with the fields' words beginning `by` words later: at a plane, so that a position in it is a 32-bit number.
 __device__ __forceinline__ Arrays moved(Arrays a, wide by) {
-    a.p += by;
-    a.diagonal += by;
+    a.r_old += by;
     a.w += by;
+    a.r += by;
+    a.z += by;
     return a;
 }
 
@@ -56,20 +65,12 @@ __device__ __forceinline__ Words load(const real* from) {
     return result;
 }
 
-// Words that are used once, and need not stay in the caches.
-__device__ __forceinline__ Words load_once(const real* from) {
-    Words result;
-    const vector all = *reinterpret_cast<const vector*>(from);
-    memcpy(&result, &all, sizeof all);
-    return result;
-}
-
 // Stores the first `count` words, or all.
 __device__ __forceinline__ void store(real* to, const Words& from, int count) {
     if (count >= words) {
         vector all;
         memcpy(&all, &from, sizeof all);
-        *reinterpret_cast<vector*>(to) = all;
+        __stcs(reinterpret_cast<vector*>(to), all);
         return;
     }
     #pragma unroll
@@ -77,72 +78,135 @@ __device__ __forceinline__ void store(real* to, const Words& from, int count) {
         if (t < count) to[t] = from.at[t];
 }
 
-__device__ __forceinline__ Words load_diagonal(const Arrays& a, unsigned at) {
-    return load_once(a.diagonal + at);
-}
-
 // What is loaded of a cell or of a group of cells: from word `at` of a plane, whose arrays `a` are.
 template <typename Word>
 struct Loaded {
-    Word p;
+    Word r_old;
+    Word w;
 };
 
 __device__ __forceinline__ Loaded<real> load_value(const Arrays& a, unsigned at) {
-    return {a.p[at]};
+    return {a.r_old[at], a.w[at]};
 }
 
 __device__ __forceinline__ Loaded<Words> load_cells(const Arrays& a, unsigned at) {
-    return {load(a.p + at)};
+    return {load(a.r_old + at), load(a.w + at)};
 }
 
-// What the stencil acts on: p.
-__device__ __forceinline__ real value(const Arrays& , const Loaded<real>& from) {
-    return from.p;
+// Rounded by itself: in a sum of neighbours compilers may take a product for half of a multiply-add, and in some forms
+// of the kernel do.
+__device__ __forceinline__ real product(real a, real b) {
+    return __fmul_rn(a, b);
+}
+
+// The new residual of a cell; a solid one has none.
+__device__ __forceinline__ real new_residual(const Arrays& a, const Loaded<real>& from) {
+    const real q = a.inverse_diagonal;
+    const real r = fma(-a.alpha, from.w, from.r_old) - a.mean;
+    return q == 0 ? real(0) : r;
+}
+
+// What the stencil acts on: the residual over the diagonal.
+__device__ __forceinline__ real value(const Arrays& a, const Loaded<real>& from) {
+    const real q = a.inverse_diagonal;
+    return product(q, new_residual(a, from));
 }
 
 // Of a group of cells, with what else their update takes of the same words.
 struct Cells {
-    Words v;
+    Words v, r, q;
 };
 
 __device__ __forceinline__ Cells cells(const Arrays& a, const Loaded<Words>& from) {
     Cells result;
     #pragma unroll
     for (int t = 0; t < words; ++t) {
-        const Loaded<real> of_cell{from.p.at[t]};
-        result.v.at[t] = value(a, of_cell);
+        const Loaded<real> of_cell{from.r_old.at[t], from.w.at[t]};
+        result.r.at[t] = new_residual(a, of_cell);
+        result.q.at[t] = a.inverse_diagonal;
+        result.v.at[t] = product(result.q.at[t], result.r.at[t]);
     }
     return result;
 }
 
 // The couplings of a group of cells to their neighbours.
 struct Stencil {
-    Words cx;
-    real cy, cz;
-
-    __device__ __forceinline__ void begin(const Arrays& a, int i, int j) {
-        #pragma unroll
-        for (int t = 0; t < words; ++t) cx.at[t] = a.cx[min(i + t, a.nx - 1)];
-        cy = a.cy[min(j, a.ny - 1)];
-    }
-    __device__ __forceinline__ void plane(const Arrays& a, int k) { cz = a.cz[k]; }
+    __device__ __forceinline__ void begin(const Arrays& a, int i, int j) {}
+    __device__ __forceinline__ void plane(const Arrays& a, int k) {}
 
     __device__ __forceinline__ real sum(const Arrays& a, int t, real w, real e, real s, real n, real b, real u) const {
-        return fma(cz, b + u, fma(cy, s + n, cx.at[t] * (w + e)));
+        return fma(a.cz, b + u, fma(a.cy, s + n, a.cx * (w + e)));
     }
 };
 
 // The new words of a group of cells.
 struct Update {
-    Words diagonal, w;
+    Words r, z;
 
-    __device__ __forceinline__ void load(const Arrays& a, unsigned at) { diagonal = load_diagonal(a, at); }
-    __device__ __forceinline__ void set(const Arrays& a, const Cells& c, int t,
-        real sum) { w.at[t] = fma(diagonal.at[t], c.v.at[t], sum); }
-    __device__ __forceinline__ void add(const Cells& c, int t,
-        real (&to)[sums][words]) const { to[0][t] = fma(c.v.at[t], w.at[t], to[0][t]); }
-    __device__ __forceinline__ void store(const Arrays& a, unsigned at, int count) const { ::store(a.w + at, w, count);
-        }
+    __device__ __forceinline__ void load(const Arrays& a, unsigned at) {}
+    __device__ __forceinline__ void set(const Arrays& a, const Cells& c, int t, real sum) {
+        r.at[t] = c.r.at[t];
+        z.at[t] = fma(-(a.neighbour_weight * c.q.at[t]), sum, a.own_weight * c.v.at[t]);
+    }
+    __device__ __forceinline__ void add(const Cells& c, int t, real (&to)[sums][words]) const {
+        to[0][t] = fma(z.at[t], r.at[t], to[0][t]);
+        to[1][t] = fma(r.at[t], r.at[t], to[1][t]);
+        to[2][t] = to[2][t] + r.at[t];
+    }
+    __device__ __forceinline__ void store(const Arrays& a, unsigned at, int count) const {
+        ::store(a.r + at, r, count), ::store(a.z + at, z, count);
+    }
+};
+
+// Keeps a block that marches over layers from being more than `lead` of them ahead of the blocks beside it: what these
+// read of its cells, and it of theirs, is in the second cache then, and all end together. Nothing but time depends on
+// it, and whoever waits gives up after a while.
+constexpr int most_blocks = 8192;  // more than a device holds at a time
+__device__ int layer_of_block[most_blocks];
+
+__device__ __forceinline__ void put_layer(int* to, int layer) {
+    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(layer) : "memory");
+}
+
+// By an atomic operation that changes nothing: where blocks look by loads, of whatever kind, they are slower than where
+// they do not look at all.
+__device__ __forceinline__ int layer_at(int* from) {
+    int layer;
+    asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 0;" : "=r"(layer) : "l"(__cvta_generic_to_global(from))
+        : "memory");
+    return layer;
+}
+
+struct Pace {
+    // the block's first threads, each of which looks at one neighbour
+    static constexpr int lookouts = 4;
+    static constexpr int between = (lead + 1) / 2;     // layers from a look to the next
+    // a neighbour that is so far behind began later, when others had ended
+    static constexpr int other_wave = 8 * (lead + 1);
+    static constexpr int patience = 64;
+    int thread, seen = 0;  // the neighbour's layer, counted from 1, when the thread looked last
+    int *own, *beside;
+
+    __device__ __forceinline__ static int* word_of(int x, int y) {
+        return layer_of_block + ((blockIdx.z * gridDim.y + y) * gridDim.x + x) % most_blocks;
+    }
+    // At the edge of the grid a block looks at itself.
+    __device__ __forceinline__ Pace() : thread(threadIdx.y * block_x + threadIdx.x) {
+        const int x = blockIdx.x, y = blockIdx.y, last_x = gridDim.x - 1, last_y = gridDim.y - 1;
+        own = word_of(x, y);
+        beside = thread == 0 ? word_of(max(x - 1, 0), y) : thread == 1 ? word_of(min(x + 1, last_x), y)
+               : thread == 2 ? word_of(x, max(y - 1, 0)) : word_of(x, min(y + 1, last_y));
+    }
+    // For every thread that comes to layer `number` of the march, before a barrier.
+    __device__ __forceinline__ void keep(int number) {
+        if (thread >= lookouts || number % between != 0) return;
+        const int layer = number + 1;
+        if (thread == 0) put_layer(own, layer);
+        #pragma unroll 1
+        for (int tries = 0; tries < patience && layer - seen > lead && layer - seen < other_wave; ++tries)
+            seen = layer_at(beside);
+        seen = layer_at(beside);  // for the next time: nobody waits for it now
+    }
 };
 
 __device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
@@ -166,19 +230,21 @@ __device__ __forceinline__ unsigned* blocks_finished(real* block_sums, int nx, i
 // `z_block` planes. Threads beyond the grid go along, for their neighbours and for the sums; they repeat the loads that
 // the boundary names.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) poisson7(
-    const real* __restrict__ p,
-    const real* __restrict__ cx,
-    const real* __restrict__ cy,
-    const real* __restrict__ cz,
-    const real* __restrict__ diagonal,
-    real* __restrict__ w,
-    real* __restrict__ dot,
+    const real* __restrict__ r_old,
+    const real* __restrict__ w,
+    const real* __restrict__ coefficients,
+    real* __restrict__ r,
+    real* __restrict__ z,
+    real* __restrict__ scalars,
+    real* __restrict__ history,
     real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
     if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y == 0)
         *blocks_finished(block_sums, nx, ny, nz) = 0;
-    const Arrays a{p, cx, cy, cz, diagonal, w, dot, nx, ny, nz, pitch};
+    const Arrays a{r_old, w, r, z, nx, ny, nz, pitch, coefficients[1], coefficients[2], coefficients[3],
+        coefficients[4], scalars[scalar::alpha], scalars[scalar::mean], scalars[scalar::own_weight],
+        scalars[scalar::neighbour_weight]};
     const wide plane = wide(ny) * pitch;
     const int i = (blockIdx.x * block_x + threadIdx.x) * words, j = (blockIdx.y * block_y + threadIdx.y) * rows;
     const int i_read = min(i, (nx - 1) / words * words);
@@ -211,6 +277,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         [&](const Arrays& of_plane, int row) { return load_value(of_plane, row_start(row) + source(edge_at, nx)); };
     const auto edge_value = [&](const Loaded<real>& from) { return is_zero(edge_at, nx) ? real(0) : value(a, from); };
 
+    Pace pace;
     Stencil stencil[rows];
     #pragma unroll
     for (int row = 0; row < rows; ++row) stencil[row].begin(a, i, j + row);
@@ -223,19 +290,41 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         below[row] = cells_of(at_below, row, begin - 1).v, here[row] = cells_of(at_k, row, begin);
         edge[row] = edge_value(load_edge(at_k, row));
     }
+    Loaded<Words> next[rows];
+    #pragma unroll
+    for (int row = 0; row < rows; ++row) next[row] = load_row(at_above, row);
+    Arrays at_next = begin + 1 < end ? moved(at_above, plane_step(begin + 1)) : at_above;
+    // the first and last rows of the threads, of two planes in turn
+    __shared__ Words shared_rows[2][block_y][2][block_x];
+    int buffer = 0;  // for plane k
+    // The rows beside the block's: of the first threads along y the one before theirs, of the last ones the one behind.
+    const bool on_rim = threadIdx.y == 0 || threadIdx.y == block_y - 1;
+    const int rim_row = threadIdx.y == 0 ? -1 : rows;
+    Words rim{};
+    if (on_rim) rim = cells_of(at_k, rim_row, begin).v;
     for (int k = begin; k < end; ++k) {
         Loaded<real> next_edge[rows];
         #pragma unroll
         for (int row = 0; row < rows; ++row) next_edge[row] = load_edge(at_above, row);
+        Loaded<Words> next_rim{};
+        if (on_rim) next_rim = load_row(at_above, rim_row);
         #pragma unroll
-        for (int row = 0; row < rows; ++row) above[row] = cells_of(at_above, row, k + 1);
+        for (int row = 0; row < rows; ++row) above[row] = to_cells(next[row], row, k + 1);
+        #pragma unroll
+        for (int row = 0; row < rows; ++row) next[row] = load_row(at_next, row);
         Update update[rows];
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             stencil[row].plane(a, k);
             update[row].load(at_k, row_start(row) + i_read);
         }
-        const Words south = cells_of(at_k, -1, k).v, north = cells_of(at_k, rows, k).v;
+        pace.keep(k - begin);
+        shared_rows[buffer][threadIdx.y][0][threadIdx.x] = here[0].v;
+        shared_rows[buffer][threadIdx.y][1][threadIdx.x] = here[rows - 1].v;
+        __syncthreads();
+        Words south = rim, north = rim;
+        if (threadIdx.y > 0) south = shared_rows[buffer][threadIdx.y - 1][1][threadIdx.x];
+        if (threadIdx.y < block_y - 1) north = shared_rows[buffer][threadIdx.y + 1][0][threadIdx.x];
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             real west = __shfl_up_sync(all_lanes, here[row].v.at[words - 1], 1, segment);
@@ -294,8 +383,11 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         #pragma unroll
         for (int row = 0; row < rows; ++row)
             below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
+        if (on_rim) rim = to_cells(next_rim, rim_row, k + 1).v;
+        buffer = 1 - buffer;
         at_k = moved(at_k, plane);
-        at_above = moved(at_above, plane_step(k + 1));
+        at_above = at_next;
+        if (k + 2 < end) at_next = moved(at_next, plane_step(k + 2));
     }
 }
 
@@ -315,13 +407,13 @@ __device__ __forceinline__ double sum_of_block(double value) {
 // whatever the chunks beside. The block that ends last has those of all blocks, per cell of the grid, and what follows
 // from them.
 extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
-    const real* __restrict__ p,
-    const real* __restrict__ cx,
-    const real* __restrict__ cy,
-    const real* __restrict__ cz,
-    const real* __restrict__ diagonal,
-    real* __restrict__ w,
-    real* __restrict__ dot,
+    const real* __restrict__ r_old,
+    const real* __restrict__ w,
+    const real* __restrict__ coefficients,
+    real* __restrict__ r,
+    real* __restrict__ z,
+    real* __restrict__ scalars,
+    real* __restrict__ history,
     real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
@@ -356,5 +448,13 @@ extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
         sum[s] = sum_of_block(sum[s]) * cells_per_block / (double(nx) * ny * nz);
     }
     if (threadIdx.x != 0) return;
-    dot[0] = real(sum[0]);
+    const double delta = sum[0], residual_square = sum[1], old_delta = scalars[scalar::delta];
+    scalars[scalar::beta] = old_delta > 0 ? real(delta / old_delta) : real(0);
+    scalars[scalar::delta] = real(delta);
+    scalars[scalar::residual_square] = real(residual_square);
+    scalars[scalar::mean] = real(sum[2] * double(scalars[scalar::mean_weight]));
+    if (!(delta > 0) && residual_square > 0) scalars[scalar::breakdown] = 1;
+    const int iteration = int(scalars[scalar::iterations]);
+    history[iteration % 256] = real(residual_square);
+    scalars[scalar::iterations] = real(iteration + 1);
 }

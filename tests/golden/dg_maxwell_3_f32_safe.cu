@@ -1,25 +1,25 @@
-// dg_volume: maxwell_3d, order 3, f64
-// hone emit dg_volume equation=maxwell_3d order=3 precision=f64 arithmetic=strict elements=100000 --target cuda
-//     --config form=tile,algebra=cartesian,fields_per_pass=6,elements_per_block=8,nodes_per_thread=2,
-//     elements_per_thread=1,operator=shared,unroll=1,padding=1,min_blocks=1
+// dg_volume: maxwell_3d, order 3, f32
+// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict elements=100000 --target cuda
+//     --config form=tile,algebra=covariant,fields_per_pass=6,elements_per_block=8,nodes_per_thread=1,
+//     elements_per_thread=1,operator=global,unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
-// per element: 15720 operations, 1992 bytes (compulsory); this form executes 18600 operations
-using real = double;
-constexpr int nodes = 20, fields = 6, factors = 9, accumulators = 18;
+// per element: 15720 operations, 996 bytes (compulsory); this form executes 10920 operations
+using real = float;
+constexpr int nodes = 20, fields = 6, factors = 10, accumulators = 6;
 constexpr int dimension = 3, geometry_words = dimension * dimension;
 constexpr int fields_per_pass = 6, passes = fields / fields_per_pass;
-constexpr int elements_per_block = 8, nodes_per_thread = 2, elements_per_thread = 1;
+constexpr int elements_per_block = 8, nodes_per_thread = 1, elements_per_thread = 1;
 constexpr int elements_per_trip = 1, trips = elements_per_thread / elements_per_trip;
 constexpr int element_groups = 8;  // elements_per_block / elements_per_thread
-constexpr int node_lanes = 4, element_lanes = 8, warps_along_nodes = 3, threads_per_block = 96;
+constexpr int node_lanes = 4, element_lanes = 8, warps_along_nodes = 5, threads_per_block = 160;
 constexpr int blocks_per_multiprocessor = 1;
-constexpr int vector_width = 2;  // values in 16 bytes
-constexpr int group = 2;         // neighbouring nodes of a thread
-constexpr int row = 22;           // nodes of one field of one element in shared memory, padded
-constexpr int loads_per_thread = 2;
+constexpr int vector_width = 4;  // values in 16 bytes
+constexpr int group = 1;         // neighbouring nodes of a thread
+constexpr int row = 20;           // nodes of one field of one element in shared memory, padded
+constexpr int loads_per_thread = 1;
 constexpr int inner = 20, unroll = 1;  // columns of the operator, and how many per trip
-constexpr int nodes_padded = 24;      // rows of the operator
-constexpr int operator_column = dimension * nodes_padded;  // [along r, s, t][node]
+constexpr int nodes_padded = 20;      // rows of the operator
+constexpr int operator_column = 4 * nodes_padded;  // [node](Dr, Ds, Dt, 0)
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
 template <int count>
@@ -47,13 +47,6 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     // [fields_per_pass][elements_per_block][row]: first the fields, then rhs
     real* const field = reinterpret_cast<real*>(shared_memory);
     real* const factor = field + fields_per_pass * elements_per_block * row;  // [elements_per_block][factors]
-    real* const operator_here = factor + 72;
-    for (int i = threadIdx.x * vector_width; i < inner * operator_column; i += threads_per_block * vector_width) {
-        real vector[vector_width];
-        load(vector, D + i);
-        #pragma unroll
-        for (int j = 0; j < vector_width; ++j) operator_here[i + j] = vector[j];
-    }
 
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
@@ -77,7 +70,14 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         for (int e = threadIdx.x; e < present && pass == 0; e += threads_per_block) {
             const real* const g = geometry + size_t(block_first + e) * geometry_words;
             real* const own = factor + e * factors;
-            for (int i = 0; i < factors; ++i) own[i] = g[i];
+            // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
+            for (int a = 0; a < 3; ++a) {
+                const real* const b = g + 3 * ((a + 1) % 3);
+                const real* const c = g + 3 * ((a + 2) % 3);
+                for (int i = 0; i < 3; ++i)
+                    own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
+            }
+            own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
         }
         __syncthreads();
         #pragma unroll
@@ -86,12 +86,14 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             const int m = (threadIdx.x + i * threads_per_block) % row;
             if (e < elements_per_block) {
                 const real* const own = factor + (e < present ? e : 0) * factors;
-                field[(0 * elements_per_block + e) * row + m] = value[i][0];
-                field[(1 * elements_per_block + e) * row + m] = value[i][1];
-                field[(2 * elements_per_block + e) * row + m] = value[i][2];
-                field[(3 * elements_per_block + e) * row + m] = value[i][3];
-                field[(4 * elements_per_block + e) * row + m] = value[i][4];
-                field[(5 * elements_per_block + e) * row + m] = value[i][5];
+                const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6],
+                    yt = own[7], zt = own[8], J = own[9];
+                field[(0 * elements_per_block + e) * row + m] = xr * value[i][0] + yr * value[i][1] + zr * value[i][2];
+                field[(1 * elements_per_block + e) * row + m] = xs * value[i][0] + ys * value[i][1] + zs * value[i][2];
+                field[(2 * elements_per_block + e) * row + m] = xt * value[i][0] + yt * value[i][1] + zt * value[i][2];
+                field[(3 * elements_per_block + e) * row + m] = xr * value[i][3] + yr * value[i][4] + zr * value[i][5];
+                field[(4 * elements_per_block + e) * row + m] = xs * value[i][3] + ys * value[i][4] + zs * value[i][5];
+                field[(5 * elements_per_block + e) * row + m] = xt * value[i][3] + yt * value[i][4] + zt * value[i][5];
             }
         }
         __syncthreads();
@@ -111,36 +113,25 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                         load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);
                 #pragma unroll
                 for (int j = 0; j < unroll; ++j) {
-                    real d[dimension][nodes_per_thread / group][group];
-                    #pragma unroll
-                    for (int a = 0; a < dimension; ++a)
-                        #pragma unroll
-                        for (int r = 0; r < nodes_per_thread / group; ++r)
-                            load(d[a][r],
-                                operator_here + (m + j) * operator_column + a * nodes_padded + node
-                                + r * (node_lanes * group));
+                    real packed[4];
+                    load(packed, D + (m + j) * operator_column + node * 4);
+                    const real d[3][1][1] = {{{packed[0]}}, {{packed[1]}}, {{packed[2]}}};
                     #pragma unroll
                     for (int r = 0; r < nodes_per_thread; ++r)
                         #pragma unroll
                         for (int c = 0; c < elements_per_trip; ++c) {
-                            sum[0][r][c] += d[0][r / group][r % group] * u[0][c][j];
-                            sum[1][r][c] += d[1][r / group][r % group] * u[0][c][j];
-                            sum[2][r][c] += d[2][r / group][r % group] * u[0][c][j];
-                            sum[3][r][c] += d[0][r / group][r % group] * u[1][c][j];
-                            sum[4][r][c] += d[1][r / group][r % group] * u[1][c][j];
-                            sum[5][r][c] += d[2][r / group][r % group] * u[1][c][j];
-                            sum[6][r][c] += d[0][r / group][r % group] * u[2][c][j];
-                            sum[7][r][c] += d[1][r / group][r % group] * u[2][c][j];
-                            sum[8][r][c] += d[2][r / group][r % group] * u[2][c][j];
-                            sum[9][r][c] += d[0][r / group][r % group] * u[3][c][j];
-                            sum[10][r][c] += d[1][r / group][r % group] * u[3][c][j];
-                            sum[11][r][c] += d[2][r / group][r % group] * u[3][c][j];
-                            sum[12][r][c] += d[0][r / group][r % group] * u[4][c][j];
-                            sum[13][r][c] += d[1][r / group][r % group] * u[4][c][j];
-                            sum[14][r][c] += d[2][r / group][r % group] * u[4][c][j];
-                            sum[15][r][c] += d[0][r / group][r % group] * u[5][c][j];
-                            sum[16][r][c] += d[1][r / group][r % group] * u[5][c][j];
-                            sum[17][r][c] += d[2][r / group][r % group] * u[5][c][j];
+                            sum[0][r][c] += d[1][r / group][r % group] * u[2][c][j];
+                            sum[0][r][c] -= d[2][r / group][r % group] * u[1][c][j];
+                            sum[1][r][c] += d[2][r / group][r % group] * u[0][c][j];
+                            sum[1][r][c] -= d[0][r / group][r % group] * u[2][c][j];
+                            sum[2][r][c] += d[0][r / group][r % group] * u[1][c][j];
+                            sum[2][r][c] -= d[1][r / group][r % group] * u[0][c][j];
+                            sum[3][r][c] += d[1][r / group][r % group] * u[5][c][j];
+                            sum[3][r][c] -= d[2][r / group][r % group] * u[4][c][j];
+                            sum[4][r][c] += d[2][r / group][r % group] * u[3][c][j];
+                            sum[4][r][c] -= d[0][r / group][r % group] * u[5][c][j];
+                            sum[5][r][c] += d[0][r / group][r % group] * u[4][c][j];
+                            sum[5][r][c] -= d[1][r / group][r % group] * u[3][c][j];
                         }
                     }
             }
@@ -152,24 +143,24 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             for (int c = 0; c < elements_per_trip; ++c) {
                 const int e = element + c * element_groups;
                 const real* const own = factor + (e < present ? e : 0) * factors;
-                const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
-                    ty = own[7], tz = own[8];
+                const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6],
+                    yt = own[7], zt = own[8], J = own[9];
                 #pragma unroll
                 for (int r = 0; r < nodes_per_thread; ++r) {
                     const int n = node + r / group * (node_lanes * group) + r % group;
                     if (n < nodes) {
-                        field[(0 * elements_per_block + e) * row + n] = -ry * sum[15][r][c] + rz * sum[12][r][c]
-                            - sy * sum[16][r][c] + sz * sum[13][r][c] - ty * sum[17][r][c] + tz * sum[14][r][c];
-                        field[(1 * elements_per_block + e) * row + n] = -rz * sum[9][r][c] + rx * sum[15][r][c]
-                            - sz * sum[10][r][c] + sx * sum[16][r][c] - tz * sum[11][r][c] + tx * sum[17][r][c];
-                        field[(2 * elements_per_block + e) * row + n] = -rx * sum[12][r][c] + ry * sum[9][r][c]
-                            - sx * sum[13][r][c] + sy * sum[10][r][c] - tx * sum[14][r][c] + ty * sum[11][r][c];
-                        field[(3 * elements_per_block + e) * row + n] = ry * sum[6][r][c] - rz * sum[3][r][c]
-                            + sy * sum[7][r][c] - sz * sum[4][r][c] + ty * sum[8][r][c] - tz * sum[5][r][c];
-                        field[(4 * elements_per_block + e) * row + n] = rz * sum[0][r][c] - rx * sum[6][r][c]
-                            + sz * sum[1][r][c] - sx * sum[7][r][c] + tz * sum[2][r][c] - tx * sum[8][r][c];
-                        field[(5 * elements_per_block + e) * row + n] = rx * sum[3][r][c] - ry * sum[0][r][c]
-                            + sx * sum[4][r][c] - sy * sum[1][r][c] + tx * sum[5][r][c] - ty * sum[2][r][c];
+                        field[(0 * elements_per_block + e) * row + n] =
+                            J * (-xr * sum[3][r][c] - xs * sum[4][r][c] - xt * sum[5][r][c]);
+                        field[(1 * elements_per_block + e) * row + n] =
+                            J * (-yr * sum[3][r][c] - ys * sum[4][r][c] - yt * sum[5][r][c]);
+                        field[(2 * elements_per_block + e) * row + n] =
+                            J * (-zr * sum[3][r][c] - zs * sum[4][r][c] - zt * sum[5][r][c]);
+                        field[(3 * elements_per_block + e) * row + n] =
+                            J * (xr * sum[0][r][c] + xs * sum[1][r][c] + xt * sum[2][r][c]);
+                        field[(4 * elements_per_block + e) * row + n] =
+                            J * (yr * sum[0][r][c] + ys * sum[1][r][c] + yt * sum[2][r][c]);
+                        field[(5 * elements_per_block + e) * row + n] =
+                            J * (zr * sum[0][r][c] + zs * sum[1][r][c] + zt * sum[2][r][c]);
                     }
                 }
             }

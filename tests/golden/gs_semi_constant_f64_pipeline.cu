@@ -1,35 +1,31 @@
-// gauss_seidel_27: constant stencil, f32
-// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=pipeline,
-//     planes_per_slab=3,warps_per_row=5,points_per_thread=4,stages=3,cache_hint=plain,stencil_in=by_value,
-//     min_blocks=1,max_lead=0
+// gauss_seidel_27: semi_constant stencil, f64
+// hone emit gauss_seidel_27 stencil=semi_constant precision=f64 nx=96 ny=96 nz=96 --target cuda --config form=pipeline,
+//     planes_per_slab=1,warps_per_row=10,points_per_thread=2,stages=3,cache_hint=plain,stencil_in=copied,min_blocks=1,
+//     max_lead=16
 // The same text serves every nx, ny, nz and pitch.
-// per update: 53 operations, 12 bytes (compulsory)
-using real = float;
+// per update: 53 operations, 24 + 216 / nx bytes (compulsory)
+using real = double;
 using wide = long long;  // a position in an array
-constexpr int block_x = 32, block_y = 24, block_z = 1;
+constexpr int block_x = 32, block_y = 23, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 1;
-constexpr int points_per_thread = 4;  // along x
-constexpr int planes_per_slab = 3, slab_stages = 3;
-constexpr int stages = slab_stages + 2;  // most of one kind of rows
+constexpr int points_per_thread = 2;  // along x
+constexpr int lead = 16;  // rows that planes of the earlier colours may be ahead of those beside them
+constexpr int planes_per_slab = 1, slab_stages = 3;
+constexpr int stages = slab_stages;
 constexpr int pairs = points_per_thread / 2;
 constexpr int reach = 4;        // points along x that new values of a plane depend on
 // at each end of a warp: they repeat points of the neighbouring warp
 constexpr int halo_lanes = (reach + points_per_thread - 1) / points_per_thread;
 constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;
-constexpr int earlier_planes = (planes_per_slab + 1) / 2;  // of a slab
-// Rows of the later colours of a slab stay longer, as these follow; those of the plane between slabs come later.
-constexpr int stages_of(int parity, int planes) {
-    return parity == 1 ? slab_stages + 2 : planes == planes_per_slab ? slab_stages : slab_stages > 2 ? slab_stages - 1
-        : 2;
-}
 
 // A point's stencil. s[13] is the reciprocal of the centre coefficient.
 struct Coefficients {
-    real value[27];
-    __device__ __forceinline__ real operator[](int k) const { return value[k]; }
+    const real* from;
+
+    __device__ __forceinline__ real operator[](int k) const { return *(from + k); }
 };
 
-using vector = float4;
+using vector = double2;
 // Neighbouring words of a row: points of even and odd x in turns.
 struct alignas(16) Group {
     real word[points_per_thread];
@@ -202,7 +198,6 @@ __device__ __forceinline__ int wait_for(int* progress, int row) {
 // begins.
 extern "C" __global__ void gauss_seidel_27_begin(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
-    const __grid_constant__ Coefficients s,
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -303,6 +298,9 @@ __device__ __forceinline__ void wait_for_arrivals(Barrier* barrier, unsigned pha
     wait_for_bytes(barrier, phase);
 }
 
+// of a plane in a stage: from the row behind the stage's own two to the one after them
+constexpr int stencil_words = 32, stencil_rows = 4;
+
 // A thread says that its warp has written the rows of so many steps. Who reads that, and says so to other blocks, says
 // it of these rows, too.
 __device__ __forceinline__ void say_steps(int* to, int steps) {
@@ -315,6 +313,43 @@ __device__ __forceinline__ int steps_of_warp(const int* from) {
     return steps;
 }
 
+__device__ __forceinline__ void put_layer(int* to, int layer) {
+    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(layer) : "memory");
+}
+
+// By an atomic operation that changes nothing: where blocks look by loads, of whatever kind, they are slower than where
+// they do not look at all.
+__device__ __forceinline__ int layer_at(int* from) {
+    int layer;
+    asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 0;" : "=r"(layer) : "l"(__cvta_generic_to_global(from))
+        : "memory");
+    return layer;
+}
+
+// Keeps a slab from being more than `lead` rows ahead of the planes beside it, which follow and so find its rows in the
+// second cache. These say how far they are. Nothing but time depends on it: whoever waits gives up after a while, and
+// waits for nobody who has not begun.
+struct Pace {
+    static constexpr int patience = 64;
+    int* own;            // of a plane between slabs, else none
+    int *below, *above;  // beside a slab, else none
+    int seen = 1 << 30;  // the row of the slower one when the slab looked last
+
+    __device__ __forceinline__ static int row_of(int* plane) {
+        const int row = plane == nullptr ? 0 : layer_at(plane);
+        return row > 0 ? row : 1 << 30;
+    }
+    // For one thread that comes to row y.
+    __device__ __forceinline__ void keep(int y) {
+        if (own != nullptr) put_layer(own, y);
+        if (below == nullptr && above == nullptr) return;
+        #pragma unroll 1
+        for (int tries = 0; tries < patience && y - seen > lead; ++tries) seen = min(row_of(below), row_of(above));
+    }
+    // For the next time: nobody waits for it now.
+    __device__ __forceinline__ void look() { seen = min(row_of(below), row_of(above)); }
+};
+
 // Rows of some of the planes from `z` on, and of their right-hand sides, come through shared memory: while some stages
 // are read, others fill. They are those of the earlier colours (parity 0) with the planes outside, or of the later ones
 // (1). A warp of its own starts the copies.
@@ -322,8 +357,11 @@ template <int planes, int parity>
 struct Rows {
     static constexpr int own = (planes + 1 - parity) / 2, outside = parity == 0 ? 2 : 0;
     static constexpr int arrays = 2 * own + outside;  // of u and of f in a stage
-    static constexpr int own_stages = stages_of(parity, planes);
-    real* stage;  // [own_stages][arrays][2][pitch] without the last padding
+    static constexpr int own_stages = stages;
+    // [own_stages], each of rows [arrays][2][pitch] without the last padding and of stencils
+    // [own][stencil_rows][stencil_words]
+    real* stage;
+    const real* stencil;
     Barrier *full, *read;
     int* written;  // of planes that others follow: how many steps each warp of the block has written; else none
     const real *u, *f;
@@ -331,7 +369,12 @@ struct Rows {
     int pitch, row_words, ny, nz, z;
 
     __device__ __forceinline__ int array_words() const { return words_of_rows(2, row_words, pitch); }
-    __device__ __forceinline__ int words_of_stage() const { return arrays * array_words(); }
+    __device__ __forceinline__ int words_of_stage() const { return arrays * array_words()
+        + own * (stencil_rows * stencil_words); }
+    // Stencils of plane number i: place of row 0.
+    __device__ __forceinline__ const real* stencils(int i) const {
+        return stencil + ((min(z + i, nz) - 1) * wide(ny) - 1) * stencil_words;
+    }
     __device__ __forceinline__ int steps() const { return (ny + 2) / 2; }
     // Plane number i; those beyond the grid read its boundary again.
     __device__ __forceinline__ wide at(int i, int y) const { return min(z + i, nz + 1) * plane + y * wide(pitch); }
@@ -339,10 +382,20 @@ struct Rows {
     __device__ __forceinline__ static int place(int i) { return parity == 1 ? i / 2 : i == planes ? own + 1
         : (i + 2) / 2; }
     __device__ __forceinline__ static int place_of_right_side(int i) { return own + outside + i / 2; }
+    __device__ __forceinline__ int first_stencil(int y) const { return max(y - 1, 1); }
+    __device__ __forceinline__ int rows_of_stencils(int y) const { return max(min(y + 2, ny) - first_stencil(y) + 1, 0);
+        }
+
+    // Coefficients of a row of plane number i in the stage of row y; of a row that there is not, those of the last one
+    // on that side, unused.
+    __device__ __forceinline__ Coefficients stencil_of(const real* from, int i, int y, int row) const {
+        return Coefficients{from + arrays * array_words()
+            + (i / 2 * stencil_rows + min(max(row, 1), ny) - (y - 1)) * stencil_words};
+    }
 
     // What one thread of the copying warp does: it fills all stages in turn, with rows y and y + 1, where y is odd, up
     // to the boundary.
-    __device__ __forceinline__ void copy_all(Turn turn) const {
+    __device__ __forceinline__ void copy_all(Turn turn, Pace pace) const {
         const real* from[arrays > 0 ? arrays : 1];
         #pragma unroll
         for (int i = parity; i < planes; i += 2)
@@ -354,14 +407,24 @@ struct Rows {
             if (emptied >= 0) wait_for_arrivals(read + emptied % own_stages, emptied / own_stages % 2);
             real* const to = stage + number % own_stages * words_of_stage();
             const unsigned bytes = words_of_rows(min(2, ny + 2 - y), row_words, pitch) * sizeof(real);
+            pace.keep(y);
             turn.wait_for_row(y + 1);
-            expect_bytes(here, arrays * bytes);
+            const int first = first_stencil(y);
+            const unsigned stencil_bytes = rows_of_stencils(y) * (stencil_words * sizeof(real));
+            expect_bytes(here, arrays * bytes + own * stencil_bytes);
+            #pragma unroll
+            for (int i = parity; i < planes; i += 2) {
+                real* const place = to + arrays * array_words()
+                    + (i / 2 * stencil_rows + first - (y - 1)) * stencil_words;
+                if (stencil_bytes > 0) copy_rows(place, stencils(i) + first * stencil_words, stencil_bytes, here);
+            }
             const wide offset = 2 * number * wide(pitch);
             #pragma unroll
             for (int i = 0; i < own + outside; ++i) copy_rows(to + i * array_words(), from[i] + offset, bytes, here);
             #pragma unroll
             for (int i = own + outside; i < arrays; ++i)
                 copy_rows(to + i * array_words(), from[i] + offset, bytes, here);
+            pace.look();
         }
     }
 
@@ -394,57 +457,16 @@ struct Rows {
     }
 };
 
-// For all threads of a warp.
-__device__ __forceinline__ void wait_for_warps(Barrier* barrier, unsigned phase) {
-    wait_for_bytes(barrier, phase);
-}
-
-// New rows of a slab's planes of the earlier colours, for those between them. What planes made in a step is in one of a
-// few places: rows y and y - 1, with the boundary.
-struct FreshRows {
-    static constexpr int places = 3;  // so many steps less one may the earlier colours be ahead
-    real* rows;                       // [places][earlier_planes][2][row_words]
-    Barrier *made, *used;             // [places] by all warps of the earlier colours, and of the later ones
-    int row_words;
-
-    __device__ __forceinline__ real* place(int step, int plane, int row) const {
-        return rows + ((step % places * earlier_planes + plane / 2) * 2 + row) * row_words;
-    }
-
-    // For the earlier colours: the place of a step may be written again.
-    __device__ __forceinline__ void wait_for_place(int step) const {
-        if (step >= places) wait_for_warps(used + step % places, (step / places + 1) % 2);
-    }
-
-    __device__ __forceinline__ void put(int step, int plane, int row, int x, const Group& group) const {
-        real* const to = place(step, plane, row) + x;
-        #pragma unroll
-        for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(to)[i] = reinterpret_cast<const vector*>(&group)[i];
-    }
-
-    __device__ __forceinline__ void wait_for(int step) const { wait_for_warps(made + step % places, step / places % 2);
-        }
-};
-
-// For one thread, on behalf of its warp.
-__device__ __forceinline__ void arrive_for_warp(Barrier* barrier) {
-    __syncwarp();
-    if (threadIdx.x == 0) arrive(barrier);
-}
-
-// All colours of plane number i of a slab, by the warps that own it; planes outside (first, last] keep their values.
-// `rows` has the plane itself. Sums of three rows are carried in registers, so that every row is read once. `makes`:
-// for the planes beside it, which follow; these have `between` their old values. `follows`: what the planes beside it
-// made.
+// All colours of a plane, by the warps that own it; a plane outside (first, last] keeps its values. Sums of three rows
+// are carried in registers, so that every row is read once.
 //
 // Why warps may write what the block reads: a row is in shared memory before anybody writes it, and nobody else writes
 // this plane.
-template <bool makes, bool follows, int planes, int parity>
 __device__ __forceinline__ void walk_plane(
     real* u,
-    const Coefficients& s,
-    int nx, int first, int last, const Rows<planes, parity>& rows, const Rows<planes, 1>& between,
-        const FreshRows& fresh_rows, int i, int warp) {
+    const real*,
+    int nx, int first, int last, const Rows<1, 0>& rows, int warp) {
+    constexpr int i = 0;  // of the one plane
     const int lane = threadIdx.x, ny = rows.ny, pitch = rows.pitch;
     const int x = warp * words_per_warp + (lane - halo_lanes) * points_per_thread;
     // the row's last group; lanes beyond it read it again
@@ -460,82 +482,53 @@ __device__ __forceinline__ void walk_plane(
 
     Walk walk;
     {
+        const Coefficients s{rows.stencils(i) + stencil_words};
         walk.begin(load(u + rows.at(i - 1, 0) + x_read), load(u + rows.at(i, 0) + x_read),
             load(u + rows.at(i + 1, 0) + x_read), s);
     }
-    if (follows) fresh_rows.wait_for(0);
     for (int number = 0; number < rows.steps(); ++number) {
         const int y = 1 + 2 * number;
         const real* const from = rows.take(number);
-        const real* const from_between = makes ? between.take(number) : from;
-        if (follows) fresh_rows.wait_for(number + 1);
         const auto own_at =
             [&](int place, int row) { return load(from + place * rows.array_words() + row * pitch + x_read); };
         const auto u_at = [&](int row) { return own_at(rows.place(i), row); };
         const auto f_at = [&](int row) { return own_at(rows.place_of_right_side(i), row); };
-        // Of a plane beside this one: of those between the block's own old values; or new ones, of which row y + 1 was
-        // made a step later than row y.
-        const auto beside_at = [&](int plane, int row) {
-            if (follows) return load(fresh_rows.place(number + row, plane, row) + x_read);
-            if (!makes || plane < 0 || plane == planes) return own_at(rows.place(plane), row);
-            return load(from_between + between.place(plane) * between.array_words() + row * pitch + x_read);
-        };
-        const Stencils stencils{s, s, s, s};
+        const auto beside_at = [&](int plane, int row) { return own_at(rows.place(plane), row); };
+        const auto s_at = [&](int row) { return rows.stencil_of(from, i, y, row); };
+        const Stencils stencils{s_at(y - 1), s_at(y), s_at(y + 1), s_at(y + 2)};
         Group fresh, behind;  // new values of rows y and y - 1
         walk.step({beside_at(i - 1, 0), u_at(0), beside_at(i + 1, 0), f_at(0)},
             {beside_at(i - 1, 1), u_at(1), beside_at(i + 1, 1), f_at(1)}, stencils,
                   x, points_of(y), points_of(y - 1), fresh, behind);
         write(y, fresh);
         write(y - 1, behind);
-        if (makes) {
-            fresh_rows.wait_for_place(number);
-            if (owns) {
-                fresh_rows.put(number, i, 0, x, fresh);
-                fresh_rows.put(number, i, 1, x, behind);
-            }
-            arrive_for_warp(fresh_rows.made + number % FreshRows::places);
-        }
-        if (follows) arrive_for_warp(fresh_rows.used + number % FreshRows::places);
         rows.give_back(number);
-        if (makes) between.give_back(number);
-    }
-    if (makes) {
-        // The last row of the boundary, where it is an even one.
-        const int number = rows.steps();
-        fresh_rows.wait_for_place(number);
-        if (owns) fresh_rows.put(number, i, 1, x, walk.old_even);
-        arrive_for_warp(fresh_rows.made + number % FreshRows::places);
     }
 }
 
-// A block has a slab of planes, from one of the earlier colours to another such one, and the plane below it, which
-// follows the slabs on both its sides. Each plane has warps of its own, and two more start the copies. Blocks take
-// slabs in the order in which they begin, so that whoever waits does so for a block that began before.
+// A block has a plane of the earlier colours, and the plane below it, which follows those on both its sides. Each plane
+// has warps of its own, and two more start the copies. Blocks take planes in the order in which they begin, so that
+// whoever waits does so for a block that began before.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_pipeline(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
-    const __grid_constant__ Coefficients s,
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
+    const real* const s = stencil;
     const int first_even = first / 2 * 2 + 1;
     const int slabs = (last - first_even) / (planes_per_slab + 1) + 1;
     // even ones are slabs, odd ones the planes between
     const int units = 2 * slabs - (first_even + slabs * (planes_per_slab + 1) - 1 > last ? 1 : 0);
     int* const counters = reinterpret_cast<int*>(tickets);
     extern __shared__ __align__(128) unsigned char shared_memory[];
-    __shared__ Barrier full[3 * stages], read[3 * stages], made[FreshRows::places], used[FreshRows::places];
+    __shared__ Barrier full[2 * stages], read[2 * stages];
     __shared__ int ticket, written[threads_per_block / 32];
-    constexpr int helpers = planes_per_slab > 1 ? 4 : 3;  // warps that copy, and one that says what is finished
+    constexpr int helpers = 3;  // warps that copy, and one that says what is finished
     const int warps_of_plane = (int(blockDim.y) - helpers) / (planes_per_slab + 1);
     if (threadIdx.x == 0) written[threadIdx.y] = 0;
     if (threadIdx.x == 0 && threadIdx.y == 0) {
         ticket = take_ticket(counters);
-        prepare_arrivals(read, stages, earlier_planes * warps_of_plane);
-        // the earlier colours read the later ones, too
-        prepare_arrivals(read + stages, stages, planes_per_slab * warps_of_plane);
-        prepare_arrivals(read + 2 * stages, stages, warps_of_plane);
-        prepare_arrivals(made, FreshRows::places, earlier_planes * warps_of_plane);
-        prepare_arrivals(used, FreshRows::places, max(planes_per_slab - earlier_planes, 1) * warps_of_plane);
-        for (int i = 0; i < 3; ++i) prepare_barriers(full + i * stages);
+        prepare_arrivals(read, 2 * stages, warps_of_plane);
+        for (int i = 0; i < 2; ++i) prepare_barriers(full + i * stages);
     }
     __syncthreads();
     const int slab_unit = 2 * ticket, unit_between = 2 * ticket - 1;
@@ -545,14 +538,12 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int row_words = copied_words(nx, pitch);
     const Rows<planes_per_slab, 0> earlier{
         reinterpret_cast<real*>(shared_memory),
+        stencil,
         full, read, written, u, f, plane, pitch, row_words, ny, nz, z};
-    const Rows<planes_per_slab, 1> later{
-        earlier.stage + earlier.own_stages * earlier.words_of_stage(),
-        full + stages, read + stages, nullptr, u, f, plane, pitch, row_words, ny, nz, z};
     const Rows<1, 0> below{
-        later.stage + later.own_stages * later.words_of_stage(),
-        full + 2 * stages, read + 2 * stages, nullptr, u, f, plane, pitch, row_words, ny, nz, z - 1};
-    const FreshRows fresh_rows{below.stage + below.own_stages * below.words_of_stage(), made, used, row_words};
+        earlier.stage + earlier.own_stages * earlier.words_of_stage(),
+        stencil,
+        full + stages, read + stages, nullptr, u, f, plane, pitch, row_words, ny, nz, z - 1};
     // By a shuffle compilers know that all lanes of a warp go the same way.
     const int warp = __shfl_sync(0xffffffff, int(threadIdx.y), 0);
     const int own_plane = warp / warps_of_plane, own_warp = warp % warps_of_plane;
@@ -561,19 +552,14 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
         if (threadIdx.x != 0) return;
         const Turn of_slab(counters + 1 + slab_unit, slab_unit + 1, ny, 0, units);
         if (helper == 0 && has_slab) earlier.publish_all(of_slab, warps_of_plane);
-        if (helper == 1 && has_slab) earlier.copy_all(of_slab);
+        int* const own = counters + 1 + slab_unit;
+        const Pace of_follower{counters + 1 + unit_between, nullptr, nullptr};
+        const Pace of_leader{nullptr, slab_unit > 0 ? own - 1 : nullptr, slab_unit + 1 < units ? own + 1 : nullptr};
+        if (helper == 1 && has_slab) earlier.copy_all(of_slab, of_leader);
         if (helper == 2 && has_between)
-            below.copy_all(Turn(counters + 1 + unit_between, unit_between + 1, ny, 0, units));
-        if (helper == 3 && has_slab) later.copy_all(of_slab);
+            below.copy_all(Turn(counters + 1 + unit_between, unit_between + 1, ny, 0, units), of_follower);
         return;
     }
-    if (own_plane == planes_per_slab) {
-        if (has_between) walk_plane<false, false>(u, s, nx, first, last, below, Rows<1, 1>(), fresh_rows, 0, own_warp);
-    } else if (has_slab) {
-        if (own_plane % 2 == 0)
-            walk_plane<planes_per_slab != 1,
-                false>(u, s, nx, first, last, earlier, later, fresh_rows, own_plane, own_warp);
-        else
-            walk_plane<false, true>(u, s, nx, first, last, later, later, fresh_rows, own_plane, own_warp);
-    }
+    if (own_plane == 0 && has_slab) walk_plane(u, s, nx, first, last, earlier, own_warp);
+    if (own_plane == 1 && has_between) walk_plane(u, s, nx, first, last, below, own_warp);
 }

@@ -1,23 +1,23 @@
-// dg_stage: acoustics_3d, order 2, f32
-// hone emit dg_stage equation=acoustics_3d order=2 precision=f32 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config form=tile_separate,algebra=covariant,elements_per_block=32,nodes_per_thread=1,
-//     elements_per_thread=1,operator=global,unroll=1,copy_width=4,min_blocks=1
+// dg_stage: maxwell_2d_tm, order 4, f32
+// hone emit dg_stage equation=maxwell_2d_tm order=4 precision=f32 materials=uniform arithmetic=strict elements=100000
+//     --target cuda --config form=tile_whole,algebra=covariant,traces=memory,elements_per_block=16,nodes_per_thread=2,
+//     elements_per_thread=1,operator=global,unroll=2,copy_width=1,min_blocks=1
 // The same text serves any number of elements.
-// per element: 5408 operations, 836 bytes (compulsory); this form executes 4092 operations
+// per element: 4860 operations, 832 bytes (compulsory); this form executes 4169 operations
 using real = float;
-constexpr int nodes = 10, fields = 4, words = fields * nodes;
-constexpr int dimension = 3, face_count = 4, face_nodes = 6, face_points = face_count * face_nodes;
-constexpr int elements_per_block = 32, elements_per_thread = 1,
+constexpr int nodes = 15, fields = 3, words = fields * nodes;
+constexpr int dimension = 2, face_count = 3, face_nodes = 5, face_points = face_count * face_nodes;
+constexpr int elements_per_block = 16, elements_per_thread = 1,
     element_groups = elements_per_block / elements_per_thread;
-constexpr int nodes_per_thread = 1, node_threads = 10, nodes_padded = 10;
-constexpr int unroll = 1;        // columns of an operator per trip
-constexpr int threads_per_block = 320, blocks_per_multiprocessor = 1;
+constexpr int nodes_per_thread = 2, node_threads = 8, nodes_padded = 16;
+constexpr int unroll = 2;        // columns of an operator per trip
+constexpr int threads_per_block = 128, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
-constexpr int copy_width = 4;    // values per load and store of memory
+constexpr int copy_width = 1;    // values per load and store of memory
 // points of an element's faces and their stride in shared memory, padded
-constexpr int flux_columns = 24, flux_row = 25;
-constexpr int field_columns = 10, field_row = 11;  // nodes of an element, likewise
-constexpr int factors = 9, accumulators = 4, geometry_words = dimension * dimension;
+constexpr int flux_columns = 16, flux_row = 18;
+constexpr int field_columns = 16, field_row = 18;  // nodes of an element, likewise
+constexpr int factors = 4, accumulators = 3, geometry_words = dimension * dimension;
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
 template <int count>
@@ -46,22 +46,23 @@ __device__ __forceinline__ void store(real* to, const real (&from)[count]) {
 
 // Node of the element at each point of its faces: vmapM without the element's offset.
 __device__ const unsigned short face_node[face_points] = {
-    0, 1, 2, 3, 4, 5, 0, 1, 2, 6, 7, 9, 2, 4, 5, 7, 8, 9, 0, 3, 5, 6, 8, 9,
+    0, 1, 2, 3, 4, 4, 8, 11, 13, 14, 0, 5, 9, 12, 14,
 };
 
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
     const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
-    const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
+    const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     // fields, fluxes and right-hand sides of the block's elements in turns
     real* const here = reinterpret_cast<real*>(shared_memory);
-    constexpr int field_words = 1408;  // and those of the fluxes
-    constexpr int factor_words = 288;
+    real* const fluxes = here;
+    constexpr int field_words = 864;  // and those of the fluxes
+    constexpr int factor_words = 64;
     real* const factor = here + field_words;  // [elements_per_block][factors]
     // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in
     // registers.
@@ -83,12 +84,10 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
         #pragma unroll
         for (int f = 0; f < fields; ++f) value[f] = e < present && m < nodes ? source[f * nodes] : real(0);
         const real* const own = factor + (e < present ? e : 0) * factors;
-        const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
-            ty = own[7], tz = own[8];
-        here[(0 * elements_per_block + e) * field_row + m] = value[0];
-        here[(1 * elements_per_block + e) * field_row + m] = rx * value[1] + ry * value[2] + rz * value[3];
-        here[(2 * elements_per_block + e) * field_row + m] = sx * value[1] + sy * value[2] + sz * value[3];
-        here[(3 * elements_per_block + e) * field_row + m] = tx * value[1] + ty * value[2] + tz * value[3];
+        const real rx = own[0], ry = own[1], sx = own[2], sy = own[3];
+        here[(0 * elements_per_block + e) * field_row + m] = rx * value[1] - ry * value[0];
+        here[(1 * elements_per_block + e) * field_row + m] = sx * value[1] - sy * value[0];
+        here[(2 * elements_per_block + e) * field_row + m] = value[2];
     }
     __syncthreads();
 
@@ -115,12 +114,10 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
                 for (int r = 0; r < nodes_per_thread; ++r)
                     #pragma unroll
                     for (int c = 0; c < elements_per_thread; ++c) {
-                        derivative[1][r][c] += d[0][r] * u[0][c][j];
-                        derivative[0][r][c] += d[0][r] * u[1][c][j];
-                        derivative[2][r][c] += d[1][r] * u[0][c][j];
-                        derivative[0][r][c] += d[1][r] * u[2][c][j];
-                        derivative[3][r][c] += d[2][r] * u[0][c][j];
-                        derivative[0][r][c] += d[2][r] * u[3][c][j];
+                        derivative[0][r][c] += d[0][r] * u[0][c][j];
+                        derivative[1][r][c] += d[0][r] * u[2][c][j];
+                        derivative[0][r][c] += d[1][r] * u[1][c][j];
+                        derivative[2][r][c] += d[1][r] * u[2][c][j];
                     }
             }
         }
@@ -128,61 +125,16 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
         for (int c = 0; c < elements_per_thread; ++c) {
             const int e = element + c * element_groups;
             const real* const own = factor + (e < present ? e : 0) * factors;
-            const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
-                ty = own[7], tz = own[8];
+            const real rx = own[0], ry = own[1], sx = own[2], sy = own[3];
             #pragma unroll
             for (int r = 0; r < nodes_per_thread; ++r) {
-                sum[0][r][c] = -derivative[0][r][c];
-                sum[1][r][c] = -rx * derivative[1][r][c] - sx * derivative[2][r][c] - tx * derivative[3][r][c];
-                sum[2][r][c] = -ry * derivative[1][r][c] - sy * derivative[2][r][c] - ty * derivative[3][r][c];
-                sum[3][r][c] = -rz * derivative[1][r][c] - sz * derivative[2][r][c] - tz * derivative[3][r][c];
+                sum[0][r][c] = -ry * derivative[1][r][c] - sy * derivative[2][r][c];
+                sum[1][r][c] = rx * derivative[1][r][c] + sx * derivative[2][r][c];
+                sum[2][r][c] = derivative[0][r][c];
             }
         }
     }
-
-    // Right-hand sides change threads, so that memory is read and written in one piece.
-    __syncthreads();
-    #pragma unroll
-    for (int c = 0; c < elements_per_thread; ++c)
-        #pragma unroll
-        for (int r = 0; r < nodes_per_thread; ++r) {
-            const int n = node + r * node_threads;
-            if (n < nodes)
-                #pragma unroll
-                for (int f = 0; f < fields; ++f)
-                    here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
-        }
-    __syncthreads();
-    const size_t base = size_t(block_first) * words;
-    #pragma unroll 2
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
-        real total[copy_width];
-        load(total, here + i);
-        #pragma unroll
-        for (int j = 0; j < copy_width; ++j) {
-            total[j] = total[j];
-        }
-        store(rhs + base + i, total);
-    }
-}
-
-// A block handles `elements_per_block` elements.
-extern "C" __global__ void
-__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
-    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
-    const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
-    const int block_first = first + blockIdx.x * elements_per_block;
-    const int present = min(elements_per_block, last - block_first);
-    extern __shared__ __align__(16) unsigned char shared_memory[];
-    // fields, fluxes and right-hand sides of the block's elements in turns
-    real* const here = reinterpret_cast<real*>(shared_memory);
-    real* const fluxes = here;
-    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in
-    // registers.
-    const int node = threadIdx.x % node_threads;
-    const int element = threadIdx.x / node_threads;
-    real sum[fields][nodes_per_thread][elements_per_thread] = {};
+    __syncthreads();  // nobody needs the fields any more
 
     // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element
     // repeats it, and a boundary reads the own values twice, so that no load waits for a branch.
@@ -201,7 +153,7 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
         real difference[fields], flux[fields];
         // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there
         // is nothing.
-        constexpr bool mirrored[fields] = {false, true, true, true};
+        constexpr bool mirrored[fields] = {false, false, true};
         const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
         #pragma unroll
         for (int f = 0; f < fields; ++f) {
@@ -210,15 +162,13 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
         }
         const real nx = face[0];
         const real ny = face[1];
-        const real nz = face[2];
         const real fscale = face[dimension];
         const real first = real(0.5) * fscale, second = first;
-        const real du = (nx * difference[1] + ny * difference[2] + nz * difference[3]);
-        const real push = difference[0] - du;
-        flux[0] = first * push;
-        flux[1] = -second * nx * push;
-        flux[2] = -second * ny * push;
-        flux[3] = -second * nz * push;
+        const real w = difference[2] + (nx * difference[1] - ny * difference[0]);
+        const real across = first * w;
+        flux[0] = -ny * across;
+        flux[1] = nx * across;
+        flux[2] = second * w;
         #pragma unroll
         for (int f = 0; f < fields; ++f)
             fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
@@ -260,43 +210,19 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
                     here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
         }
     __syncthreads();
+    const real a = stage[0], b = stage[1], dt = stage[2];
     const size_t base = size_t(block_first) * words;
     #pragma unroll 2
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
         real total[copy_width];
         load(total, here + i);
-        real before[copy_width];
-        load(before, rhs + base + i);
-        #pragma unroll
-        for (int j = 0; j < copy_width; ++j) {
-            total[j] = (before[j] + total[j]);
-        }
-        store(rhs + base + i, total);
-    }
-}
-
-// A block handles `elements_per_block` elements.
-extern "C" __global__ void
-__launch_bounds__(256)
-dg_stage_update(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
-    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
-    const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
-    constexpr int elements_per_block = 103, threads_per_block = 256, copy_width = 4;
-    const int block_first = first + blockIdx.x * elements_per_block;
-    const int present = min(elements_per_block, last - block_first);
-    const real a = stage[0], b = stage[1], dt = stage[2];
-    const size_t base = size_t(block_first) * words;
-    #pragma unroll 2
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
-        real before[copy_width];
-        load(before, rhs + base + i);
         real residual[copy_width];
         load(residual, res + base + i);
         real field[copy_width];
         load(field, q + base + i);
         #pragma unroll
         for (int j = 0; j < copy_width; ++j) {
-            residual[j] = a * residual[j] + dt * before[j];
+            residual[j] = a * residual[j] + dt * total[j];
             field[j] += b * residual[j];
         }
         store(res + base + i, residual);

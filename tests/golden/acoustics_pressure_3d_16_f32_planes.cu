@@ -1,27 +1,31 @@
-// acoustics_staggered: step in 3D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none update=apart levels=1
-//     precision=f32 nx=512 ny=512 nz=512 --target cuda --config form=planes,block_x=16,block_y=32,rows_per_thread=1,
-//     points_per_thread=4,layers_per_block=0,stages=2,unroll=1,min_blocks=1,stores=plain,cache_hint=plain,max_lead=0
+// acoustics_staggered: pressure in 3D, order 2-16, array media, f32
+// hone emit acoustics_staggered kernel=pressure dimension=3 order=16 media=array absorbing=none update=apart levels=1
+//     precision=f32 nx=512 ny=512 nz=512 --target cuda --config form=planes,block_x=16,block_y=16,rows_per_thread=2,
+//     points_per_thread=4,layers_per_block=0,stages=3,unroll=1,min_blocks=1,stores=plain,cache_hint=plain,max_lead=0
 // The same text serves every size and pitch.
-// per point: 76 operations, 48 bytes (compulsory)
+// per point: 73 operations, 24 bytes (compulsory)
 using real = float;
 using vector = float4;  // a load
 using wide = long long;  // a position in an array
-constexpr int half = 4;  // M, half the order in space
-constexpr int ghost = 8, left = 32;  // rows and planes before the first cell, and words of its row
-constexpr int block_x = 16, block_y = 32, threads_per_block = block_x * block_y, min_blocks = 1;
+constexpr int half = 8;  // M, half the order in space
+constexpr int ghost = 16, left = 32;  // rows and planes before the first cell, and words of its row
+constexpr int block_x = 16, block_y = 16, threads_per_block = block_x * block_y, min_blocks = 1;
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
-constexpr int rows = 1;  // of a plane, one below the other, that a thread takes
-constexpr int stages = 2, stage_words = 19936;  // planes in shared memory or on their way, and all words of each
-constexpr int side = 8, pressure_side = 8;  // words beside a tile's rows, of velocities and of pressures
+constexpr int rows = 2;  // of a plane, one below the other, that a thread takes
+constexpr int stages = 3, stage_words = 11712;  // planes in shared memory or on their way, and all words of each
+constexpr int side = 8;  // words beside a tile's rows
 constexpr int layers_per_trip = 1;
 
-// Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 8.
+// Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 16.
 __device__ __forceinline__ constexpr real weight(int m) {
-    if (m == 1) return 1.1962890625f;
-    if (m == 2) return -0.079752604166666671f;
-    if (m == 3) return 0.0095703125000000007f;
-    return -0.00069754464285714287f;
+    if (m == 1) return 1.2340910732746124f;
+    if (m == 2) return -0.10664984583854675f;
+    if (m == 3) return 0.023036366701126101f;
+    if (m == 4) return -0.0053423855985913959f;
+    if (m == 5) return 0.001077271170086331f;
+    if (m == 6) return -0.00016641887751492584f;
+    if (m == 7) return 1.7021711056049058e-05f;
+    return -8.5234642028808587e-07f;
 }
 
 // Neighbouring words of a row, read and written with the widest instructions.
@@ -128,26 +132,6 @@ __device__ __forceinline__ Group difference_of(const Values& value) {
     }
     return sum;
 }
-
-// The difference of values `stride` apart.
-__device__ __forceinline__ Group difference_along(const real* from, int stride) {
-    return difference_of([&](int m) { return load(from + m * wide(stride)); });
-}
-
-// Values of 2 M layers, around a layer or between two. They begin as zeros, although a thread stores nothing before it
-// has replaced them: of registers that move along and begin with none, ptxas 13.0 has taken one for its neighbour.
-struct Window {
-    Group layer[2 * half] = {};
-
-    __device__ __forceinline__ void move_to(const Group& next) {
-        #pragma unroll
-        for (int k = 0; k + 1 < 2 * half; ++k) layer[k] = layer[k + 1];
-        layer[2 * half - 1] = next;
-    }
-    __device__ __forceinline__ Group difference() const {
-        return difference_of([&](int m) { return layer[half - 1 + m]; });
-    }
-};
 
 constexpr int tile_x = block_x * points, tile_y = block_y * rows;  // cells of a plane that a block takes
 // planes that arrive before the first one is complete
@@ -287,30 +271,19 @@ __device__ __forceinline__ Group differences_along_x(const real* from, int offse
 using AroundCentres = Span<half - 1, half>;
 using AroundFaces = Span<half, half - 1>;
 
-using PressurePane = Pane<Nothing, pressure_side, 2 * half - 1, 2 * half - 1>;
-// velocity along x, along y, and along the march M - 1 planes behind
-using AcrossPane = Pane<PressurePane, side, 0, 0>;
+using AcrossPane = Pane<Nothing, side, 0, 0>;  // velocity along x
 using YPane = Pane<AcrossPane, 0, half - 1, half>;
-using AlongPane = Pane<YPane, 0, 0, 0>;
-using LightnessAcrossPane = Pane<AlongPane, side, 0, 0>;
-using LightnessYPane = Pane<LightnessAcrossPane, 0, half - 1, half>;
-using LightnessAlongPane = Pane<LightnessYPane, 0, 0, 0>;
-using StiffnessPane = Pane<LightnessAlongPane, 0, 0, 0>;  // 2 M - 1 planes behind
+using AlongPane = Pane<YPane, 0, 0, 0>;  // along the march, M planes ahead
+using PressurePane = Pane<AlongPane, 0, 0, 0>;
+using StiffnessPane = Pane<PressurePane, 0, 0, 0>;
 static_assert(stage_words == StiffnessPane::end);
 
-__device__ __forceinline__ void put(real* to, const Group& group) {
-    *reinterpret_cast<Group*>(to) = group;
-}
-
-// A whole step of the planes [first, last). A block marches along z; what it needs of a plane comes through shared
-// memory. A new plane of pressures gives the velocities in it, also those around the tile that its cells need, and
-// those along the march M - 1 planes behind, which complete the sums of the plane 2 M - 1 behind.
-extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_step(
-    const real* __restrict__ p, const real* __restrict__ u, const real* __restrict__ v,
-    const real* __restrict__ w, const real* __restrict__ kappa, const real* __restrict__ bx,
-    const real* __restrict__ by, const real* __restrict__ bz, real* __restrict__ p_next,
-    real* __restrict__ u_next, real* __restrict__ v_next, real* __restrict__ w_next, int nx, int ny,
-    int nz, int pitch, int first, int last
+// Pressures of the planes [first, last), in place. A block marches along z; what it needs of a plane comes through
+// shared memory.
+extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_pressure(
+    real* __restrict__ p, const real* __restrict__ u, const real* __restrict__ v,
+    const real* __restrict__ w, const real* __restrict__ kappa, int nx, int ny, int nz, int pitch,
+    int first, int last
 ) {
     const Tile tile(ny, pitch);
     const int x = tile.x + int(threadIdx.x) * points, y = tile.y + int(threadIdx.y) * rows;
@@ -321,100 +294,38 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int layer_first = first + int(blockIdx.z) * march, layer_last = min(layer_first + march, last);
     const int plane = (ny + 2 * ghost) * pitch;
     const wide tile_at = wide(layer_first + ghost) * plane + (tile.y + ghost) * pitch + left + tile.x;
-    wide at = tile_at + (y - tile.y) * pitch + (x - tile.x) - warm_up * wide(plane);
-    const real *b_x = bx, *b_y = by, *b_along = bz;
-    const int layers = layer_last - layer_first, arrivals = layers + 2 * warm_up;
-    const auto in_march = [&](int number) { return number >= 0 && number < layers; };  // planes of its cells
+    wide at = tile_at + (y - tile.y) * pitch + (x - tile.x);
+    const int arrivals = layer_last - layer_first + warm_up;
     const auto fill = [&](int number) {
         if (number >= arrivals) return;
         real* const to = stage_of(number);
-        const auto plane_at = [&](int behind) { return tile_at + (number - warm_up - behind) * wide(plane); };
-        PressurePane::fill(to, p + plane_at(0), tile);
-        if (in_march(number - warm_up)) {
-            AcrossPane::fill(to, u + plane_at(0), tile);
-            YPane::fill(to, v + plane_at(0), tile);
-            LightnessAcrossPane::fill(to, b_x + plane_at(0), tile);
-            LightnessYPane::fill(to, b_y + plane_at(0), tile);
-        }
-        if (number >= warm_up) {
-            AlongPane::fill(to, w + plane_at(half - 1), tile);
-            LightnessAlongPane::fill(to, b_along + plane_at(half - 1), tile);
-        }
-        if (in_march(number - 2 * warm_up)) StiffnessPane::fill(to, kappa + plane_at(warm_up), tile);
-    };
-    // New velocities from the old ones in shared memory and the difference of the pressures around them.
-    const auto new_across = [](real* stage, int x, int y, const Group& difference) {
-        return minus_product(load(AcrossPane::at(stage, x, y)), load(LightnessAcrossPane::at(stage, x, y)), difference);
-    };
-    const auto new_along_y = [](real* stage, int x, int y, const Group& difference) {
-        return minus_product(load(YPane::at(stage, x, y)), load(LightnessYPane::at(stage, x, y)), difference);
+        AlongPane::fill(to, w + tile_at + (number + 1 - half) * wide(plane), tile);
+        if (number < warm_up) return;
+        const wide from = tile_at + (number - warm_up) * wide(plane);
+        AcrossPane::fill(to, u + from, tile);
+        YPane::fill(to, v + from, tile);
+        PressurePane::fill(to, p + from, tile);
+        StiffnessPane::fill(to, kappa + from, tile);
     };
     begin_planes(fill);
-    Window window[rows];  // pressures of the last 2 M planes
     Sums sums[rows];
     #pragma unroll (layers_per_trip)
-    for (int number = 0; number < arrivals; ++number, at += plane) {
+    for (int number = 0; number < arrivals; ++number) {
         real* const stage = next_plane(number, fill);
-        Group completed[rows];
+        Group along[rows];
+        #pragma unroll
+        for (int r = 0; r < rows; ++r) along[r] = sums[r].complete(load(AlongPane::own(stage) + r * AlongPane::pitch));
+        if (number < warm_up) continue;
+        Group sum[rows];
+        differences_along_y<YPane::pitch>(sum, YPane::own(stage));
         #pragma unroll
         for (int r = 0; r < rows; ++r) {
-            window[r].move_to(load(PressurePane::own(stage) + r * PressurePane::pitch));
-            if (number < warm_up) continue;
-            const Group lightness = medium_of_row<LightnessAlongPane>(stage, r);
-            const Group old = load(AlongPane::own(stage) + r * AlongPane::pitch);
-            Group face = minus_product(old, lightness, window[r].difference());
-            if (in_march(number - warm_up - (half - 1)))
-                store(w_next + at - (half - 1) * wide(plane) + r * wide(pitch), face, count_of(r));
-            completed[r] = sums[r].complete(face);
-        }
-        if (in_march(number - warm_up)) {
-            const int x = int(threadIdx.x) * points, y = int(threadIdx.y) * rows;
-            Group sum[rows];
-            differences_along_y<PressurePane::pitch>(sum, PressurePane::own(stage) - PressurePane::pitch);
-            #pragma unroll
-            for (int r = 0; r < rows; ++r) {
-                Group face_y = new_along_y(stage, x, y + r, sum[r]);
-                put(YPane::at(stage, x, y + r), face_y);
-                store(v_next + at + r * wide(pitch), face_y, count_of(r));
-                const Group across = differences_along_x<AroundFaces>(PressurePane::at(stage, x, y + r), -1);
-                Group face_x = new_across(stage, x, y + r, across);
-                put(AcrossPane::at(stage, x, y + r), face_x);
-                store(u_next + at + r * wide(pitch), face_x, count_of(r));
-            }
-            // Faces beside the tile's rows, and rows of faces above and below it.
-            constexpr int groups_left = (half - 1 + points - 1) / points, groups_right = (half + points - 1) / points;
-            constexpr int beside = (groups_left + groups_right) * tile_y, around = (2 * half - 1) * block_x;
-            #pragma unroll 1
-            for (int task = Tile::thread(); task < beside + around; task += threads_per_block) {
-                if (task < beside) {
-                    const int column = task / tile_y - groups_left, side_y = task % tile_y;
-                    const int side_x = (column < 0 ? column : column + block_x) * points;
-                    const Group across = differences_along_x<AroundFaces>(PressurePane::at(stage, side_x, side_y), -1);
-                    Group face = new_across(stage, side_x, side_y, across);
-                    put(AcrossPane::at(stage, side_x, side_y), face);
-                } else {
-                    const int row = (task - beside) / block_x - (half - 1), side_x = (task - beside) % block_x * points;
-                    const int side_y = row < 0 ? row : row + tile_y;
-                    const Group sum =
-                        difference_along(PressurePane::at(stage, side_x, side_y - 1), PressurePane::pitch);
-                    Group face = new_along_y(stage, side_x, side_y, sum);
-                    put(YPane::at(stage, side_x, side_y), face);
-                }
-            }
-            __syncthreads();
-            differences_along_y<YPane::pitch>(sum, YPane::own(stage));
-            #pragma unroll
-            for (int r = 0; r < rows; ++r) {
-                add(sum[r], differences_along_x<AroundCentres>(AcrossPane::at(stage, x, y + r), 0));
-                add(sums[r].layer[2 * half - 2], sum[r]);
-            }
-        }
-        if (!in_march(number - 2 * warm_up)) continue;
-        #pragma unroll
-        for (int r = 0; r < rows; ++r) {
+            add(sum[r], differences_along_x<AroundCentres>(AcrossPane::own(stage) + r * AcrossPane::pitch, 0));
+            add(sum[r], along[r]);
             const Group stiffness = medium_of_row<StiffnessPane>(stage, r);
-            Group pressure = minus_product(window[r].layer[0], stiffness, completed[r]);
-            store(p_next + at - warm_up * wide(plane) + r * wide(pitch), pressure, count_of(r));
+            Group pressure = minus_product(load(PressurePane::own(stage) + r * PressurePane::pitch), stiffness, sum[r]);
+            store(p + at + r * wide(pitch), pressure, count_of(r));
         }
+        at += plane;
     }
 }

@@ -1,16 +1,14 @@
-// gauss_seidel_27: symmetric stencil, f64
-// hone emit gauss_seidel_27 stencil=symmetric precision=f64 nx=96 ny=96 nz=96 --target cuda --config form=walk,
-//     staging=partial_sums_async,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=2,
-//     blocks_per_plane=4
+// gauss_seidel_27: symmetric stencil, f32
+// hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=walk,
+//     staging=partial_sums,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=2,blocks_per_plane=1
 // The same text serves every nx, ny, nz and pitch.
-// per update: 53 operations, 136 bytes (compulsory)
-using real = double;
+// per update: 53 operations, 68 bytes (compulsory)
+using real = float;
 using wide = long long;  // a position in an array
 constexpr int block_x = 32, block_y = 6, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 2;
 constexpr int z_block = 2;            // planes that a block covers
 constexpr int points_per_thread = 2;  // along x
-constexpr int walks = 4;              // of a plane, by blocks that share it
 // At each end of a warp they repeat points of the neighbouring warp. A new value follows from old ones of up to four
 // words to both sides; what is handed over needs new values of a word more: to the left that of an odd point, which
 // reaches a word less.
@@ -18,9 +16,9 @@ constexpr int left_halo_lanes = points_per_thread >= 4 ? 1 : 2, right_halo_lanes
 constexpr int words_per_warp = (32 - left_halo_lanes - right_halo_lanes) * points_per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-using vector = double2;
+using vector = float2;
 // Neighbouring words of a row: points of even and odd x in turns.
-struct alignas(16) Group {
+struct alignas(8) Group {
     real word[points_per_thread];
 };
 constexpr int vectors = sizeof(Group) / sizeof(vector);
@@ -144,72 +142,17 @@ __device__ __forceinline__ Group updated(const Sums& sums, const Group& old, con
     return result;
 }
 
-// Blocks that share a plane walk through a part of its rows each, in steps of two rows that are named by the odd one,
-// which comes first. A part begins with an odd row b. Beside b both blocks compute what they need of the other one's
-// new values, each for itself:
-//
-// - the part in front also takes step b, in which row b - 1 and its partial sums are finished, and does not store row
-// b; - the part behind warms up with step b - 2, for row b - 2 and thereby for row b - 1, whose terms row b's partial
-// sums need; it stores neither.
-//
-// Both do the same operations as one block would. The old values that they need of each other may be overwritten
-// meanwhile, so that a launch of its own keeps rows b - 3 to b + 1 in a table before anybody writes. Nobody waits.
-// Planes of the later colours need neither the warm-up nor rows b - 3 and b - 2.
-constexpr int rows_before = 3, rows_kept = 5, warm_up_rows = 2;
-
-// Of a part, counted from 0: equal numbers of steps.
-__device__ __forceinline__ int first_row_of_part(int part, int ny) {
-    const int steps = (ny + 1) / 2 + 1;
-    return 1 + 2 * (part * steps / walks);
-}
-
-// Where in `kept_rows` plane z would begin if the rows kept beside the first one of a part were rows of it: they are
-// found as in u.
-__device__ __forceinline__ wide kept_plane(int part, int ny, int pitch, int z) {
-    const int first_kept = first_row_of_part(part, ny) - rows_before;
-    return ((z * wide(walks - 1) + part - 1) * rows_kept - first_kept) * pitch;
-}
-
-extern "C" __global__ void __launch_bounds__(128) gauss_seidel_27_keep_rows(
-    real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums, real* kept_rows,
-    int nx, int ny, int nz, int pitch, int first, int last
-) {
-    const int x = (blockIdx.x * blockDim.x + threadIdx.x) * points_per_thread, z = blockIdx.z;
-    if (x >= pitch || z < first || z > last + 1) return;
-    const int part = 1 + blockIdx.y, first_row = first_row_of_part(part, ny);
-    const real* const from = u + z * wide(ny + 2) * pitch + x;
-    const wide to = kept_plane(part, ny, pitch, z) + x;
-    #pragma unroll
-    for (int i = 0; i < rows_kept; ++i) {
-        const wide row = (first_row - rows_before + i) * wide(pitch);
-        *reinterpret_cast<Group*>(kept_rows + to + row) = load(from + row);
-    }
-}
-
-// The part of a plane that a block brings up to date.
+// The part of a plane that a block brings up to date: all rows. Steps of two rows are named by the odd one, which comes
+// first; the last one is that in which both neighbours of the last row have had their turn.
 struct Part {
-    int first_row, last_row;  // what lies beyond the grid belongs to the first and the last part
-    int first_step, warm_up, last_step;
-    const real *kept_before, *kept_behind;
+    int first_step = 1, warm_up = 1, last_step;
 
-    __device__ __forceinline__ Part(const real* kept_rows, int ny, int pitch, int z) {
-        const int part = blockIdx.y;
-        const bool is_first = part == 0, is_last = part == walks - 1;
-        first_row = is_first ? 0 : first_row_of_part(part, ny);
-        first_step = max(first_row, 1);
-        warm_up = max(first_row - warm_up_rows, 1);
-        last_step = is_last ? (ny + 1) / 2 * 2 + 1 : first_row_of_part(part + 1, ny);
-        last_row = is_last ? last_step + 1 : last_step - 1;
-        kept_before = kept_rows + kept_plane(max(part, 1), ny, pitch, z);
-        kept_behind = kept_rows + kept_plane(min(part + 1, walks - 1), ny, pitch, z);
-    }
+    __device__ __forceinline__ explicit Part(int ny) : last_step((ny + 1) / 2 * 2 + 1) {}
 
-    __device__ __forceinline__ bool owns(int y) const { return y >= first_row && y <= last_row; }
+    __device__ __forceinline__ bool owns(int) const { return true; }
 
-    // The plane of which row y, up to the one after the last step's, has the values from before the launch.
-    __device__ __forceinline__ const real* old(const real* u_plane, int y) const {
-        return y < first_row ? kept_before : y > last_row ? kept_behind : u_plane;
-    }
+    // The plane of which row y has the values from before the launch.
+    __device__ __forceinline__ const real* old(const real* u_plane, int) const { return u_plane; }
 };
 
 // A plane of the earlier colours and one beside it share the couplings of their points. The earlier one has all of them
@@ -272,80 +215,40 @@ struct Row {
     }
 };
 
-// Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
-// group; it waits for groups in the order in which it committed them.
-// Copies a value of 4, 8 or 16 bytes.
-template <typename Value>
-__device__ __forceinline__ void copy(Value* to, const Value* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-        "l"(from),
-                 "n"(sizeof(Value))
-                 : "memory");
-}
-
-__device__ __forceinline__ void commit_copies() {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-// Waits until no more than the last `groups` of this thread's groups are under way.
-template <int groups>
-__device__ __forceinline__ void wait_for_copies() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
-}
-
-// Each thread copies what it will use itself, so that no barrier is needed.
-__device__ __forceinline__ void copy_group(Group* to, const real* from) {
-    #pragma unroll
-    for (int i = 0; i < vectors; ++i)
-        copy(reinterpret_cast<vector*>(to) + i, reinterpret_cast<const vector*>(from) + i);
-}
-
 // Coefficients 18 to 26 of all points that couple a row with the planes beside. Each is used for the row's own new
-// values, and then to hand these over. They are copied to shared memory while other rows are computed: two of these
-// take turns.
+// values, and then to hand these over.
 struct Couplings {
     const real* s;  // of the row's plane
     wide stride, plane;
-    Group* own;  // [below, above][3 rows][west, centre, east][lanes]
+    Three below_rows[3], above_rows[3];
 
-    __device__ __forceinline__ Couplings(const real* s_plane, wide stencil_stride, wide plane_words, const Place& at,
-        int which, int y)
+    __device__ __forceinline__ Couplings(const real* s_plane, wide stencil_stride, wide plane_words, const Place&, int,
+        int)
         : s(s_plane), stride(stencil_stride), plane(plane_words) {
-        extern __shared__ __align__(128) unsigned char shared_memory[];
-        own = reinterpret_cast<Group*>(shared_memory) + (int(threadIdx.y) * 2 + which) * (18 * 32) + threadIdx.x;
-        leave_for(at, y);
     }
 
-    // Starts to copy those of row y over the ones that are there.
-    __device__ __forceinline__ void leave_for(const Place& at, int y) {
+    // Those of row y.
+    __device__ __forceinline__ void take(const Place& at, int y) {
         #pragma unroll
-        for (int row = 0; row < 3 && at.reaches(y); ++row) {
-            const real* const below_row = s - plane + (5 + 3 * (2 - row)) * stride;
-            const real* const above_row = s + (5 + 3 * row) * stride;
-            #pragma unroll
-            for (int side = 0; side < 3; ++side) {
-                copy_group(own + (3 * row + side) * 32, at.read(below_row + side * stride, y - 1 + row));
-                copy_group(own + (9 + 3 * row + side) * 32, at.read(above_row + side * stride, y));
-            }
+        for (int row = 0; row < 3; ++row) {
+            below_rows[row] = three(at, s - plane + (5 + 3 * (2 - row)) * stride, y - 1 + row);
+            above_rows[row] = three(at, s + (5 + 3 * row) * stride, y);
         }
-        commit_copies();
     }
 
-    // Row y's are on their way since they were asked for last.
-    __device__ __forceinline__ void take(const Place&, int) const { wait_for_copies<1>(); }
-
-    __device__ __forceinline__ Three at_row(
-        int row) const { return {own[3 * row * 32], own[(3 * row + 1) * 32], own[(3 * row + 2) * 32]}; }
+    __device__ __forceinline__ Three three(const Place& at, const real* west, int y) const {
+        return {load_stencil(at.read(west, y)), load_stencil(at.read(west + stride, y)),
+            load_stencil(at.read(west + 2 * stride, y))};
+    }
 
     // Stored with the points of the plane below, for this row's: rows to the south, at the same y, to the north.
-    __device__ __forceinline__ Three below(int row) const { return at_row(row); }
+    __device__ __forceinline__ Three below(int row) const { return below_rows[row]; }
 
     // Stored with this row's points, for those of the plane above.
-    __device__ __forceinline__ Three above(int row) const { return at_row(3 + row); }
+    __device__ __forceinline__ Three above(int row) const { return above_rows[row]; }
 
-    // Behind a wait, though nothing is to be waited for, compilers read shared memory again: no register holds the
-    // coefficients meanwhile.
-    __device__ __forceinline__ void use_again() const { wait_for_copies<1>(); }
+    __device__ __forceinline__ void use_again() const {}
+    __device__ __forceinline__ void leave_for(const Place&, int) {}
 };
 
 // Subtracts the terms of three rows below and of three above from what a row lacks.
@@ -520,23 +423,23 @@ __device__ __forceinline__ void walk_later_plane(real* u, const real* f, const r
 
 // Every second plane, from the first on, and those outside the range that are beside planes of the later colours.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_earlier_planes(
-    real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums, real* kept_rows,
+    real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
     const int z = 1 + 2 * int(blockIdx.z);
     if (z < first || z > last + 1) return;
-    const Part part(kept_rows, ny, pitch, z);
+    const Part part(ny);
     walk_earlier_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, part, z > first && z <= last, z - 1 > first,
         z + 1 <= last, Turn());
 }
 
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_later_planes(
-    real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums, real* kept_rows,
+    real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 ) {
     const int z = 2 + 2 * int(blockIdx.z);
     if (z <= first || z > last) return;
-    const Part part(kept_rows, ny, pitch, z);
+    const Part part(ny);
     Turn turn;
     walk_later_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, part, turn);
 }

@@ -1,23 +1,20 @@
-// dg_stage: maxwell_3d, order 6, f64
-// hone emit dg_stage equation=maxwell_3d order=6 precision=f64 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config form=mma_whole,algebra=covariant,lift=fluxes,gathers=loads,basis=nodal,
-//     elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2,min_blocks=1
+// dg_surface: maxwell_3d, order 6, f64
+// hone emit dg_surface equation=maxwell_3d order=6 precision=f64 materials=uniform arithmetic=strict elements=100000
+//     --target cuda --config form=mma,elements_per_block=8,groups_per_warp=1,unrolled_steps=1,copy_width=2,
+//     min_blocks=1
 // The same text serves any number of elements.
-// per element: 382872 operations, 16776 bytes (compulsory); this form executes 344880 operations
+// per element: 120792 operations, 12192 bytes (compulsory); this form executes 134568 operations
 using real = double;
 constexpr int nodes = 84, fields = 6, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 28, face_points = face_count * face_nodes;
 constexpr int elements_per_block = 8, columns = 1;  // groups of 8 elements per warp
 constexpr int node_tiles = 6, column_groups = 1;
 constexpr int flux_steps = 14;  // of 8 columns of LIFT
-constexpr int field_steps = 11;  // of 8 columns of D
 constexpr int threads_per_block = 192, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 2;  // values in 16 bytes
 constexpr int copy_width = 2;    // values per load and store of memory
 // points of an element's faces and their stride in shared memory, padded
 constexpr int flux_columns = 112, flux_row = 120;
-constexpr int field_columns = 88, field_row = 88;  // nodes of an element, likewise
-constexpr int factors = 10, accumulators = 6, geometry_words = dimension * dimension;
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
 template <int count>
@@ -77,41 +74,15 @@ __device__ const unsigned short face_node[face_points] = {
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
-    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
-    const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
+dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int* __restrict__ vmapP,
+    real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
-    constexpr int field_words = 9984, out_words = 4032, factor_words = 80;
+    constexpr int field_words = 5760, out_words = 4032, factor_words = 0;
     real* const out = here + field_words;  // right-hand sides
-    real* const fluxes = here + fields * elements_per_block * field_row;
-    real* const factor = here + field_words + out_words;  // [elements_per_block][factors]
-
-    // Fields of the block's elements, and their metric factors.
-    for (int e = threadIdx.x; e < present; e += threads_per_block) {
-        const real* const g = geometry + size_t(block_first + e) * geometry_words;
-        real* const own = factor + e * factors;
-        // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
-        for (int a = 0; a < 3; ++a) {
-            const real* const b = g + 3 * ((a + 1) % 3);
-            const real* const c = g + 3 * ((a + 2) % 3);
-            for (int i = 0; i < 3; ++i)
-                own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
-        }
-        own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
-    }
-    for (int i = threadIdx.x; i < elements_per_block * field_row; i += threads_per_block) {
-        const int e = i / field_row, m = i % field_row;
-        const real* const source = q + size_t(block_first + e) * words + m;
-        real value[fields];
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) value[f] = e < present && m < nodes ? source[f * nodes] : real(0);
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * field_row + m] = value[f];
-    }
-    __syncthreads();
+    real* const fluxes = here;
 
     // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element
     // repeats it, and a boundary reads the own values twice, so that no load waits for a branch.
@@ -123,8 +94,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         const int plus = vmapP[k * face_points + point];
         real face[dimension + 1];
         load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
-        const real* const own = here + e * field_row + face_node[point];
-        constexpr int own_stride = elements_per_block * field_row;
+        const real* const own = q + k * words + face_node[point];
+        constexpr int own_stride = nodes;
         const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes)
             : q + (k * words + face_node[point]);
         real difference[fields], flux[fields];
@@ -156,24 +127,6 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         for (int f = 0; f < fields; ++f)
             fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
-
-    // The faces have what they need of the fields: transform them where they lie.
-    __syncthreads();
-    for (int i = threadIdx.x; i < elements_per_block * field_row; i += threads_per_block) {
-        const int e = i / field_row, m = i % field_row;
-        real value[fields];
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) value[f] = here[(f * elements_per_block + e) * field_row + m];
-        const real* const own = factor + (e < present ? e : 0) * factors;
-        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6],
-            yt = own[7], zt = own[8], J = own[9];
-        here[(0 * elements_per_block + e) * field_row + m] = xr * value[0] + yr * value[1] + zr * value[2];
-        here[(1 * elements_per_block + e) * field_row + m] = xs * value[0] + ys * value[1] + zs * value[2];
-        here[(2 * elements_per_block + e) * field_row + m] = xt * value[0] + yt * value[1] + zt * value[2];
-        here[(3 * elements_per_block + e) * field_row + m] = xr * value[3] + yr * value[4] + zr * value[5];
-        here[(4 * elements_per_block + e) * field_row + m] = xs * value[3] + ys * value[4] + zs * value[5];
-        here[(5 * elements_per_block + e) * field_row + m] = xt * value[3] + yt * value[4] + zt * value[5];
-    }
     __syncthreads();
 
     // Warps take tiles of 16 nodes x `columns` groups of 8 elements in turn.
@@ -184,65 +137,12 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         const int first_element = task % column_groups * (columns * 8);
         real sum[fields][columns][4] = {};
 
-        // Volume: derivatives along r, s, t, combined with the metric factors.
-        {
-            real derivative[accumulators][columns][4] = {};
-            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(D)
-                + size_t(tile) * (field_steps * dimension * 2 * 32) + lane;
-            const real* column = here + (first_element + lane / 4) * field_row + lane % 4 * 2;
-            #pragma unroll 2
-            for (int step = 0; step < field_steps; ++step) {
-                Coefficients d[dimension][2];
-                #pragma unroll
-                for (int i = 0; i < dimension * 2; ++i) d[i / 2][i % 2] = coefficients[i * 32];
-                #pragma unroll
-                for (int c = 0; c < columns; ++c) {
-                    Values u[fields];
-                    #pragma unroll
-                    for (int f = 0; f < fields; ++f)
-                        u[f] = load_values(column + (f * elements_per_block + c * 8) * field_row);
-                    multiply_add(derivative[0][c], d[1], u[2]);
-                    multiply_add(derivative[0][c], d[2], negated(u[1]));
-                    multiply_add(derivative[1][c], d[2], u[0]);
-                    multiply_add(derivative[1][c], d[0], negated(u[2]));
-                    multiply_add(derivative[2][c], d[0], u[1]);
-                    multiply_add(derivative[2][c], d[1], negated(u[0]));
-                    multiply_add(derivative[3][c], d[1], u[5]);
-                    multiply_add(derivative[3][c], d[2], negated(u[4]));
-                    multiply_add(derivative[4][c], d[2], u[3]);
-                    multiply_add(derivative[4][c], d[0], negated(u[5]));
-                    multiply_add(derivative[5][c], d[0], u[4]);
-                    multiply_add(derivative[5][c], d[1], negated(u[3]));
-                }
-                coefficients += dimension * 2 * 32;
-                column += 8;
-            }
-            #pragma unroll
-            for (int c = 0; c < columns; ++c)
-                #pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    const int e = first_element + c * 8 + lane % 4 * 2 + i % 2;
-                    const real* const own = factor + (e < present ? e : 0) * factors;
-                    const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5],
-                        xt = own[6], yt = own[7], zt = own[8], J = own[9];
-                    sum[0][c][i] =
-                        J * (-xr * derivative[3][c][i] - xs * derivative[4][c][i] - xt * derivative[5][c][i]);
-                    sum[1][c][i] =
-                        J * (-yr * derivative[3][c][i] - ys * derivative[4][c][i] - yt * derivative[5][c][i]);
-                    sum[2][c][i] =
-                        J * (-zr * derivative[3][c][i] - zs * derivative[4][c][i] - zt * derivative[5][c][i]);
-                    sum[3][c][i] = J * (xr * derivative[0][c][i] + xs * derivative[1][c][i] + xt * derivative[2][c][i]);
-                    sum[4][c][i] = J * (yr * derivative[0][c][i] + ys * derivative[1][c][i] + yt * derivative[2][c][i]);
-                    sum[5][c][i] = J * (zr * derivative[0][c][i] + zs * derivative[1][c][i] + zt * derivative[2][c][i]);
-                }
-        }
-
         // Surface: LIFT on the fluxes.
         {
             const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(LIFT)
                 + size_t(tile) * (flux_steps * 2 * 32) + lane;
             const real* column = fluxes + (first_element + lane / 4) * flux_row + lane % 4 * 2;
-            #pragma unroll 2
+            #pragma unroll 1
             for (int step = 0; step < flux_steps; ++step) {
                 const Coefficients l[2] = {coefficients[0], coefficients[32]};
                 #pragma unroll
@@ -269,22 +169,17 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             }
     }
     __syncthreads();
-    const real a = stage[0], b = stage[1], dt = stage[2];
     const size_t base = size_t(block_first) * words;
     #pragma unroll 2
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
         real total[copy_width];
         load(total, out + i);
-        real residual[copy_width];
-        load(residual, res + base + i);
-        real field[copy_width];
-        load(field, q + base + i);
+        real before[copy_width];
+        load(before, rhs + base + i);
         #pragma unroll
         for (int j = 0; j < copy_width; ++j) {
-            residual[j] = a * residual[j] + dt * total[j];
-            field[j] += b * residual[j];
+            total[j] = (before[j] + total[j]);
         }
-        store(res + base + i, residual);
-        store(q_next + base + i, field);
+        store(rhs + base + i, total);
     }
 }
