@@ -45,6 +45,8 @@ class Config {
 
     /// As on the command line: `block_x=32,block_y=8,...`.
     std::string key() const { return assignments_text(assignments(), ","); }
+    /// The inverse, of any space. Throws Error for other text.
+    static Config parsed(std::string_view key);
 
     bool operator==(const Config& other) const { return assignments_ == other.assignments_; }
     auto operator<=>(const Config& other) const { return key() <=> other.key(); }

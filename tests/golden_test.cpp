@@ -1,5 +1,5 @@
 // Emitted kernels, word for word, for the problems and configurations of tests/golden/cases.txt.
-// Some are kept whole, to be read; of the others the SHA-256 is kept.
+// One of each template is kept whole, to be read; of the others the SHA-256 is kept.
 //
 //     golden_test                  compares; the slow tests also compile every CUDA kernel for several architectures, with no GPU
 //     golden_test --show NAME.cu   prints the text of a case as it is emitted now
@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -144,6 +145,60 @@ TEST(GoldenFiles, EveryFamilyHasWholeOnesForBothTargets) {
         if (golden.whole()) covered.insert(golden.problem.substr(0, golden.problem.find(' ')) + " " + to_string(golden.target));
     for (const auto& family : built_in_families())
         for (const Target target : {Target::cpu, Target::cuda}) EXPECT_TRUE(covered.contains(family.name + " " + to_string(target))) << family.name;
+}
+
+bool is_kernels(const fs::path& file) {
+    const std::string parent = file.parent_path().filename().string();
+    return file.extension() == ".in" && parent != "kernel_folder" && parent != "runtime";
+}
+
+// By template the lines that only it has: whatever its holes are filled with, they say where a
+// kernel's text is from.
+std::map<std::string, std::set<std::string>> own_lines() {
+    constexpr std::size_t telling = 25;  // columns; shorter ones stand in many
+    std::map<std::string, std::set<std::string>> lines;
+    std::map<std::string, int> templates;
+    const fs::path all = hone::test::source_path("templates");
+    for (const auto& entry : fs::recursive_directory_iterator(all)) {
+        if (!is_kernels(entry.path())) continue;
+        std::set<std::string>& own = lines[fs::relative(entry.path(), all).string()];
+        std::istringstream text(read_file(entry.path()));
+        for (std::string line; std::getline(text, line);) {
+            line.erase(0, line.find_first_not_of(' '));
+            if (line.size() >= telling && line.find("//@") == std::string::npos) own.insert(line);
+        }
+        for (const std::string& line : own) ++templates[line];
+    }
+    for (auto& [name, own] : lines) std::erase_if(own, [&](const std::string& line) { return templates[line] > 1; });
+    std::erase_if(lines, [](const auto& of_template) { return of_template.second.empty(); });
+    return lines;
+}
+
+// A template is shown by what has a fifth of the lines that any case shows of it. One that has no
+// lines of its own only puts pieces of others together.
+TEST(GoldenFiles, EveryTemplateHasOneWholeTextAndNoneHasMoreThanItTakes) {
+    constexpr std::size_t fifth = 5;
+    const auto lines = own_lines();
+    std::map<std::string, std::map<std::string, std::size_t>> shown;  // by template and file
+    std::set<std::string> whole;
+    for (const auto& golden : read_golden_cases()) {
+        if (golden.whole()) whole.insert(golden.file());
+        std::istringstream text(emit_golden(golden).source.text);
+        std::set<std::string> all;
+        for (std::string line; std::getline(text, line);) all.insert(line.erase(0, line.find_first_not_of(' ')));
+        for (const auto& [name, own] : lines)
+            shown[name][golden.file()] =
+                static_cast<std::size_t>(std::count_if(own.begin(), own.end(), [&](const std::string& line) { return all.contains(line); }));
+    }
+    ASSERT_GT(shown.size(), 40U);
+    for (const auto& [name, files] : shown) {
+        const auto best = std::max_element(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        ASSERT_GT(best->second, 0U) << "no line of cases.txt shows templates/" << name;
+        EXPECT_TRUE(std::any_of(files.begin(), files.end(),
+                                [&](const auto& file) { return whole.contains(file.first) && fifth * file.second >= best->second; }))
+            << "no whole text shows templates/" << name << "; " << best->first << " shows most of it";
+    }
+    EXPECT_LE(whole.size(), shown.size()) << "keep the hash of those that show nothing new";
 }
 
 std::vector<Case> cuda_cases() {

@@ -13,6 +13,7 @@
 #include "foundation/file_store.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/record_json.hpp"
+#include "tuning_db/todays_names.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -159,6 +160,15 @@ std::vector<Record> Database::first_records() const {
     return first;
 }
 
+Database Database::with_todays_names() const {
+    Database today(*families_);
+    today.folders_ = folders_;
+    for (const Table* table : {&known_, &foreign_, &marks_})
+        for (std::size_t i = 0; i < table->records.size(); ++i)
+            today.insert(hone::with_todays_names(table->records[i], *families_), table->places[i]);
+    return today;
+}
+
 void Database::add(const Record& record) {
     // Through its own text, so that whatever is in a database can be written and read back.
     insert(record_from_json(to_json(record), *families_, "record of " + record.problem.key()));
@@ -209,17 +219,19 @@ Match Database::match(Grade grade, Config config, std::size_t index, const Devic
     const Record& record = known_.records[index];
     std::string note = other_threads(record, device);
     if (!record.verified_on.empty()) note += fmt::format("{}verified on {} only", note.empty() ? "" : "; ", record.verified_on);
-    return {grade, std::move(config), record, place < folders_.size() ? folders_[place] : fs::path(), std::move(note), {}};
+    Match match{grade, config, record, place < folders_.size() ? folders_[place] : fs::path(), std::move(note), {}};
+    match.record->config = std::move(config);  // by the names of today
+    return match;
 }
 
 Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
     const Family& family = families_->of(problem);
     const SearchSpace space = family.space(problem, limits);
-    const auto may_run = [&](Grade grade, const Problem& about, const Config& config) {
+    const auto may_run = [&](Grade grade, const Record& record, const Problem& about, const Config& config) {
         const bool own = grade <= Grade::measured && about == problem;
         if (!own && is_refuted(space, problem, device.target, config)) return false;
         if (grade > Grade::measured && is_refuted(space, about, device.target, config)) return false;
-        return !space.check(config);
+        return !is_refuted(space, record, config) && !space.check(config);
     };
     const auto recorded = [&](const Problem& about) -> std::optional<Match> {
         // The common case needs no list of candidates.
@@ -230,7 +242,7 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
             const Record& record = known_.records[own->second];
             if (!may_answer(record, device) || !record.verified_on.empty() || beaten_by_safe(record) || !record.disturbed.empty()) continue;
             Config config = space.completed(record.config);
-            if (may_run(Grade::exact, about, config)) return match(own_grade(record), std::move(config), own->second, device);
+            if (may_run(Grade::exact, record, about, config)) return match(own_grade(record), std::move(config), own->second, device);
         }
         std::vector<Candidate> queue = candidates(about, device);
         // A heap, because the first few decide, however many there are.
@@ -239,7 +251,7 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
         while (!queue.empty()) {
             const Candidate& candidate = queue.front();
             Config config = space.completed(candidate.record->config);
-            if (may_run(candidate.grade, about, config)) return match(candidate.grade, std::move(config), candidate.index, device);
+            if (may_run(candidate.grade, *candidate.record, about, config)) return match(candidate.grade, std::move(config), candidate.index, device);
             std::pop_heap(queue.begin(), queue.end(), later);
             queue.pop_back();
         }
@@ -299,10 +311,13 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
         if (!apart.near()) continue;
         const std::tuple rank{rounded_distance(apart.total()), !record.disturbed.empty(), known_.places[index]};
         if (best.record && std::tie(best_rank, best.record->step.high) <= std::tie(rank, record.step.high)) continue;
-        const Hybrid known = forwards ? *record.hybrid : turned(record);
         const Config config = space.completed(forwards ? record.config : record.hybrid->partner_config);
-        const Config partner_config = partner_space.completed(known.partner_config);
-        const Share share{record.problem == problem ? Grade::exact : Grade::nearest_size, known.share, config, partner_config, record, known};
+        const Config partner_config = partner_space.completed(forwards ? record.hybrid->partner_config : record.config);
+        Record named = record;  // by the names of today
+        named.config = forwards ? config : partner_config;
+        named.hybrid->partner_config = forwards ? partner_config : config;
+        const Hybrid known = forwards ? *named.hybrid : turned(named);
+        const Share share{record.problem == problem ? Grade::exact : Grade::nearest_size, known.share, config, partner_config, named, known};
         if (space.check(share.config) || partner_space.check(share.partner_config)) continue;
         if (is_refuted(space, problem, device.fingerprint.target, config)) continue;
         if (is_refuted(partner_space, problem, partner.fingerprint.target, partner_config)) continue;
@@ -351,11 +366,11 @@ MergeCounts Database::merge_into(const fs::path& folder, std::chrono::millisecon
         std::error_code status;
         if (fs::symlink_status(path, status).type() != fs::file_type::not_found) {
             DatabaseFile file = read_database_file(path, *families_);
-            for (Record& record : file.records) merged.insert(std::move(record));
+            for (Record& record : file.records) merged.insert(hone::with_todays_names(std::move(record), *families_));
             present = std::move(file.text);
         }
         for (const Record* record : news) {
-            const MergeCounts one = merged.insert(*record);
+            const MergeCounts one = merged.insert(hone::with_todays_names(*record, *families_));
             counts = {counts.added + one.added, counts.replaced + one.replaced, counts.kept + one.kept};
         }
         std::vector<Record> all = std::move(merged.known_.records);

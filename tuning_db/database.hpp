@@ -36,7 +36,7 @@ inline std::string to_string(Grade grade) {
 struct Match {
     Grade grade = Grade::none;
     Config config;
-    std::optional<Record> record;      ///< what it was taken from; none where it is predicted
+    std::optional<Record> record;      ///< what it was taken from, by the names of today; none where it is predicted
     std::filesystem::path folder;      ///< that this was read from; empty for one that was added
     std::string note = {};             ///< what may make it less fit, beside its grade: "measured with 16 threads, here are 4"
     std::vector<Source> sources = {};  ///< of a prediction
@@ -119,6 +119,10 @@ class Database {
     /// The records of other families.
     const std::vector<Record>& foreign_records() const { return foreign_.records; }
 
+    /// The same with the names that tunables have today (tuning_db/todays_names.hpp): for what shows
+    /// records. Look-ups translate those alone that answer.
+    Database with_todays_names() const;
+
     /// Adds a record, or replaces the one about the same subject if the new one is `better`
     /// (tuning_db/record.hpp). Throws Error naming the field for a record that a file could not
     /// hold: a median of 0, an unknown date, a problem that its family refuses.
@@ -159,7 +163,8 @@ class Database {
 
     /// Merges this database's records into the folder's files, making the folder when absent: under
     /// the folder's lock all files are read again, merged, and those that change are replaced
-    /// atomically, all or none (replace_files). Several processes may do so at once: they queue.
+    /// atomically, all or none (replace_files). Several processes may do so at once: they queue. A
+    /// file that is written has today's layout and names.
     /// Throws Error, with the folder's files as they were, when one of them cannot be read or
     /// replaced, or when one holder keeps the lock for longer than `patience`.
     MergeCounts merge_into(const std::filesystem::path& folder, std::chrono::milliseconds patience = std::chrono::seconds(60)) const;
@@ -210,6 +215,9 @@ class Database {
     /// target. A mark no longer counts where a record of its problem is about a changed source:
     /// that was verified.
     bool is_refuted(const SearchSpace& space, const Problem& problem, Target target, const Config& config) const;
+    /// Whether a mark is about this record, whose configuration is `config` by the names of today:
+    /// one of the two may have former names, and so another refutation_key.
+    bool is_refuted(const SearchSpace& space, const Record& record, const Config& config) const;
     Match match(Grade grade, Config config, std::size_t index, const DeviceFingerprint& device) const;
 
     const Families* families_;

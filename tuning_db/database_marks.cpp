@@ -24,10 +24,19 @@ bool Database::is_refuted(const SearchSpace& space, const Problem& problem, Targ
                const std::string about = subject(mark.problem, mark.device, "");
                return std::none_of(known_.by_subject.begin(), known_.by_subject.end(), [&](const auto& by_subject) {
                    const auto later = by_subject.find(about);
-                   return later != by_subject.end() && known_.records[later->second].verified_whole() &&
-                          known_.records[later->second].config == mark.config;
+                   if (later == by_subject.end()) return false;
+                   const Record& record = known_.records[later->second];
+                   return record.verified_whole() && record.versions.source_hash != mark.versions.source_hash &&
+                          space.completed(record.config) == config;
                });
            });
+}
+
+bool Database::is_refuted(const SearchSpace& space, const Record& record, const Config& config) const {
+    return std::any_of(marks_.records.begin(), marks_.records.end(), [&](const Record& mark) {
+        return mark.versions.source_hash == record.versions.source_hash &&
+               subject(mark.problem, mark.device, "") == subject(record.problem, record.device, "") && space.completed(mark.config) == config;
+    });
 }
 
 std::vector<Record> Database::marks_of(const WrongResult& result, const DeviceSide& device) const {

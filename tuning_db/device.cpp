@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "foundation/error.hpp"
+
 namespace hone::inline v0_1 {
 namespace {
 
@@ -60,6 +62,24 @@ std::string device_key(const DeviceFingerprint& device) {
     if (!lossless || key.size() < 2) key += fmt::format("_{:08x}", short_hash(name));
     if (traits_of(device.target).shares_processors) key += fmt::format("_{}", device.units);
     return key;
+}
+
+int parse_architecture(const std::string& text, const std::string& where) {
+    const Value value = parse_value(text.starts_with("sm_") ? text.substr(3) : text);
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr || *number < 50 || *number > 999)
+        throw Error(where, fmt::format("\"{}\" is not an architecture", text), "write it as sm_80, sm_90 or sm_100");
+    return static_cast<int>(*number);
+}
+
+Limits generous_limits(const DeviceFingerprint& device) {
+    if (traits_of(device.target).has_blocks) return cuda_limits(parse_architecture(device.architecture, device.name));
+    Limits limits = cpu_limits();
+    limits.vector_bytes = 64;
+    limits.cache_bytes = 1 << 26;
+    limits.multiprocessors = device.units;
+    limits.threads_per_core = 2;
+    return limits;
 }
 
 }  // namespace hone::inline v0_1

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "foundation/value.hpp"
+#include "generator/limits.hpp"
 
 namespace hone::inline v0_1 {
 
@@ -28,5 +29,12 @@ std::string_view instruction_set(const DeviceFingerprint& device);
 /// many models one name, and their number of threads, because the best configuration depends on
 /// both.
 std::string device_key(const DeviceFingerprint& device);
+
+/// "sm_90" or "90" as 90. Throws Error naming `where`.
+int parse_architecture(const std::string& text, const std::string& where);
+
+/// The most that a device allows, as far as its model says it: its architecture's limits, or what
+/// any processor of so many threads might have. Throws Error for a GPU of an unknown architecture.
+Limits generous_limits(const DeviceFingerprint& device);
 
 }  // namespace hone::inline v0_1

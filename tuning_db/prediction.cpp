@@ -205,20 +205,25 @@ Config leaving_registers(const SearchSpace& space, const Config& member, std::in
     return space.check(config) ? member : config;
 }
 
+struct Proposal {
+    Config config;  ///< the record's, by the names of today
+    Config member;  ///< what it proposes
+};
+
 // What a record proposes `here`. Nothing where its form does not exist here: of 71 such proposals
 // that were measured, made of another form, the geometric mean had 0.61 times the tuned rate, of
 // 518 others 0.81.
-std::optional<Config> proposal(const SearchSpace& here, const Record& record, const Families& families, const Limits& limits) {
-    if (gain(record) > 0 && gain(record) < hardly) return here.safe();
+std::optional<Proposal> proposal(const SearchSpace& here, const Record& record, const Families& families, const Limits& limits) {
     SearchSpace there;
     try {
         there = families.of(record.problem).space(record.problem, limits);
     } catch (const Error&) {  // sizes that cannot be, from a file: nothing to learn
         return std::nullopt;
     }
+    const Config complete = there.completed(record.config);
+    if (gain(record) > 0 && gain(record) < hardly) return Proposal{complete, here.safe()};
     // What the search left as it was stays as it is here. That holds within the form that both
     // begin with.
-    const Config complete = there.completed(record.config);
     const FormSpace* const form = there.form_of(complete);
     if (form == nullptr || !has_form(here, form->name)) return std::nullopt;
     const bool same_entry = form == there.form_of(there.safe()) && here.form_of(here.safe())->name == form->name;
@@ -229,10 +234,9 @@ std::optional<Config> proposal(const SearchSpace& here, const Record& record, co
         if (untuned != nullptr && ours != nullptr && own.value == *untuned) own.value = *ours;
     }
     auto member = nearest_member(here, Config(std::move(assignments)));
-    if (!member) return member;
+    if (!member) return std::nullopt;
     member = filling_a_warp(here, std::move(*member), threads_of(there, complete));
-    member = leaving_registers(here, *member, blocks_of(there, complete, limits), limits);
-    return member;
+    return Proposal{complete, leaving_registers(here, *member, blocks_of(there, complete, limits), limits)};
 }
 
 }  // namespace
@@ -319,10 +323,10 @@ std::optional<Prediction> predict(const Families& families, const Problem& probl
             weights += voice(distance);
             gains += voice(distance) * std::log(std::max(gain(*record), 1.0));
         }
-        auto member = proposal(space, *record, families, limits);
-        if (!member) continue;
-        voices.push_back(voice(distance) * held(space, *member, limits));
-        sources.push_back({record->problem, record->device.name, distance, record->config, std::move(*member)});
+        auto proposed = proposal(space, *record, families, limits);
+        if (!proposed) continue;
+        voices.push_back(voice(distance) * held(space, proposed->member, limits));
+        sources.push_back({record->problem, record->device.name, distance, std::move(proposed->config), std::move(proposed->member)});
     }
     if (sources.empty()) return std::nullopt;
     if (weights > 0 && gains / weights <= lost_a_unit * sources.front().distance) return Prediction{space.safe(), std::move(sources)};

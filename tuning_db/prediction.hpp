@@ -42,7 +42,7 @@ struct Source {
     Problem problem;
     std::string device;   ///< model
     double distance = 0;  ///< neighbour_distance
-    Config config;        ///< tuned there
+    Config config;        ///< tuned there, by the names of today
     Config member;        ///< what it proposes here
 };
 

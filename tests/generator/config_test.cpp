@@ -13,6 +13,12 @@ TEST(Config, KeyIsWhatOneTypes) {
     EXPECT_EQ(Config().key(), "");
 }
 
+TEST(Config, IsReadFromItsKey) {
+    for (const char* key : {"block_x=32,staging=caches", "form=points", ""}) EXPECT_EQ(Config::parsed(key).key(), key);
+    EXPECT_EQ(Config::parsed("block_x=32").integer("block_x"), 32);
+    for (const char* other : {"block_x", "=32", "block_x=32,,staging=caches"}) EXPECT_THROW(Config::parsed(other), Error) << other;
+}
+
 TEST(Config, ValuesAreReadByNameAndTypeAndErrorsNameTheConfiguration) {
     const Config config({{"block_x", std::int64_t{32}}, {"staging", std::string("caches")}});
     EXPECT_EQ(config.integer("block_x"), 32);

@@ -1,12 +1,13 @@
 // gauss_seidel_27: symmetric stencil, f32
-// hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=chase,
-//     staging=registers,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=1,max_lead=0
+// hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=walk,
+//     staging=registers,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=1,blocks_per_plane=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 68 bytes (compulsory)
 using real = float;
 using wide = long long;  // a position in an array
 constexpr int block_x = 32, block_y = 6, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 1;
+constexpr int z_block = 2;            // planes that a block covers
 constexpr int points_per_thread = 2;  // along x
 // at each end of a warp: they repeat points of the neighbouring warp
 constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;
@@ -80,86 +81,12 @@ __device__ __forceinline__ void gather(Group& rest, const Span& u, const Three& 
             fma(-s.centre.word[i], u.word[i + 1], fma(-s.east.word[i], u.word[i + 2], rest.word[i])));
 }
 
-// One launch does even and odd planes. A block takes its plane in the order in which blocks begin: an even plane, which
-// waits for nobody, then the odd plane below it, which follows the two even planes beside it along y. Whoever waits
-// does so for blocks that have begun already, so that somebody can always go on.
-//
-// An odd plane reads rows of even planes that are finished, and writes a row only when the even planes have finished
-// the row after it, so that they have read it: both planes see what they would in launches of their own.
-__device__ __forceinline__ int take_ticket(int* next) {
-    return atomicAdd(next, 1);
-}
-
-// Everything that the block wrote before its last barrier can be seen by whoever sees `row`.
-__device__ __forceinline__ void publish(int* progress, int row) {
-    asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(progress), "r"(row) : "memory");
-}
-
-// By an atomic operation that changes nothing: loads wait for all that the multiprocessor has asked for before (ADR
-// 0036).
-__device__ __forceinline__ int published(int* progress) {
-    int row;
-    asm volatile("atom.acquire.gpu.global.add.s32 %0, [%1], 0;" : "=r"(row) : "l"(progress) : "memory");
-    return row;
-}
-
-__device__ __forceinline__ int wait_for(int* progress, int row) {
-    int now = published(progress);
-    while (now < row) now = published(progress);
-    return now;
-}
-
-// `tickets`: [0] is the next ticket, [z] the last finished row of plane z, up to the boundary. Zero when the launch
-// begins.
-extern "C" __global__ void gauss_seidel_27_begin(
-    real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
-    int nx, int ny, int nz, int pitch, int first, int last
-) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i <= nz + 1) reinterpret_cast<int*>(tickets)[i] = 0;
-}
-
+// What a block has to do with those of the planes beside it: nothing, these planes keep their values.
 struct Turn {
-    int* progress;            // of the block's plane
-    int ny;
-    bool follows_below = false, follows_above = false;
-    int seen = 0;             // rows of the planes beside that are known to be finished
-
-    __device__ __forceinline__ Turn(int* plane_progress, int z, int rows, int first, int last)
-        : progress(plane_progress), ny(rows) {
-        follows_below = (z - 1) % 2 == 1 && z - 1 > first;
-        follows_above = (z - 1) % 2 == 1 && z + 1 <= last;
-    }
-
-    // Returns when the planes beside have finished row y, where the block's plane follows them.
-    __device__ __forceinline__ void wait_for_row(int y) {
-        const int row = min(y, ny);
-        if (row <= seen) return;
-        seen = ny;
-        if (follows_below) seen = min(seen, wait_for(progress - 1, row));
-        if (follows_above) seen = min(seen, wait_for(progress + 1, row));
-    }
-
-    // To be called by all threads behind a barrier: the rows up to y, written before it, keep their values.
-    __device__ __forceinline__ void finished_row(int y) const {
-        if (threadIdx.x == 0 && threadIdx.y == 0) publish(progress, y);
-    }
-
-    __device__ __forceinline__ void finished_last_row() const {
-        __syncthreads();
-        finished_row(ny);
-    }
+    __device__ __forceinline__ void wait_for_row(int) {}
+    __device__ __forceinline__ void finished_row(int) const {}
+    __device__ __forceinline__ void finished_last_row() const {}
 };
-
-// The plane, counted from 1, that a block takes: with tickets 0, 1, 2, 3, ... planes 0, 2, 1, 4, 3, ... of the range
-// where it begins with an even one, and 1, 0, 3, 2, ... otherwise.
-__device__ __forceinline__ int plane_of_ticket(int* tickets, int first, int last) {
-    __shared__ int ticket;
-    if (threadIdx.x == 0 && threadIdx.y == 0) ticket = take_ticket(tickets);
-    __syncthreads();
-    const int number = (first + ticket) % 2 == 1 ? ticket + 1 : ticket - 1;
-    return 1 + first + min(max(number, 0), last - first - 1);
-}
 
 // The same for coefficients that the blocks of two planes use: they are to stay in the caches.
 __device__ __forceinline__ Group load_coupling(const real* from) {
@@ -260,13 +187,14 @@ __device__ __forceinline__ Group updated(const Sums& sums, const Group& old, con
 // Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and
 // nobody else writes plane z.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_walk(
-    real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
-    int nx, int ny, int nz, int pitch, int first, int last
+    real* u, const real* __restrict__ f, const real* __restrict__ stencil,
+    int nx, int ny, int nz, int pitch, int first, int last, int z_parity
 ) {
     const wide plane = wide(ny + 2) * pitch;
-    int* const counters = reinterpret_cast<int*>(tickets);
-    const int z = plane_of_ticket(counters, first, last);
-    Turn turn(counters + z, z, ny, first, last);
+    const int block_first = first + blockIdx.z * z_block;
+    const int z = 1 + block_first + (block_first + z_parity) % 2;
+    if (z > last) return;
+    Turn turn;
     const int lane = threadIdx.x;
     const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
     // the row's last group; lanes beyond it read it again

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -8,7 +7,7 @@
 
 #include "foundation/file_store.hpp"
 #include "generator/tidy.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/golden_cases.hpp"
 #include "tests/tools/ask.hpp"
 
 namespace hone::tools::banner_test {
@@ -23,10 +22,10 @@ std::vector<std::string> words_of(const std::string& line) {
 // many there are.)
 TEST(Banner, TheCommandInAKernelsHeaderMakesItAgain) {
     int kernels = 0;
-    for (const auto& file : std::filesystem::directory_iterator(test::source_path("tests/golden"))) {
-        if (file.path().extension() != ".cu") continue;
-        SCOPED_TRACE(file.path().filename().string());
-        const std::string text = read_file(file.path(), 1 << 22);
+    for (const test::GoldenCase& golden : test::read_golden_cases()) {
+        if (golden.target != Target::cuda) continue;
+        SCOPED_TRACE(golden.file());
+        const std::string text = test::emit_golden(golden).source.text;
         const std::string command = command_of(text), program = "hone ";
         ASSERT_TRUE(command.starts_with(program));
         const test::Answer answer = test::ask(words_of(command.substr(program.size())));

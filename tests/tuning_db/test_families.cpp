@@ -33,8 +33,8 @@ SearchSpace volume_space(const Problem& problem, const Limits&) {
         if (config.integer("unroll") <= order) return std::nullopt;
         return "deeper than the order";
     };
-    return SearchSpace({{"unroll", "columns per trip", numbers({1, 2, 3, 4, 5, 6, 7, 8, 9, 10})}}, {{"bounded", bounded}},
-                       {{"unroll", std::int64_t{1}}});
+    const Tunable unroll{.name = "unroll", .help = "columns per trip", .values = numbers({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), .former_name = "columns"};
+    return SearchSpace({unroll}, {{"bounded", bounded}}, {{"unroll", std::int64_t{1}}});
 }
 
 Family sweep() {

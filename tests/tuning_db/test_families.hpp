@@ -15,7 +15,7 @@ namespace hone::test {
 /// `sweep precision=f32|f64 stencil=... nx=... ny=...`: tunables block, depth, held. `block` must
 /// divide nx; `held=shared` needs block * depth * 64 bytes of the device's shared memory. Safe:
 /// block=1,depth=1,held=caches.
-/// `volume order=1..10 elements=...`: one tunable `unroll`, at most the order.
+/// `volume order=1..10 elements=...`: one tunable `unroll`, at most the order; formerly `columns`.
 const Families& two_families();
 
 /// The second of them alone: to it the other's records are foreign.

@@ -20,6 +20,7 @@
 #include "tools/records/record_table.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/record_json.hpp"
+#include "tuning_db/todays_names.hpp"
 
 namespace hone::tools {
 namespace db {
@@ -111,25 +112,24 @@ std::string verified_text(const Record& record) {
     return record.verified_on.empty() ? "yes" : "on " + record.verified_on;
 }
 
-void print_records(const DatabaseFile& file, Console& console) {
+void print_records(const std::string& key, const std::vector<Record>& records, Console& console) {
     constexpr auto right = Table::Align::right;
     Table table({{"problem"}, {"purpose"}, {"step", right}, {"verified"}, {"date"}, {"hone"}, {"configuration"}});
-    for (const auto& record : file.records)
+    for (const auto& record : records)
         table.row({record.problem.key(), record.purpose.empty() ? "-" : record.purpose, duration(record.step.median), verified_text(record),
                    record.date.substr(0, 10), record.versions.hone, record.config.key()});
-    const std::string device = file.records.empty() ? file.device : device_line(file.records.front().device);
-    console.print("{}.json: {}\n\n{}\n", file.device, device, table.text());
+    console.print("{}.json: {}\n\n{}\n", key, records.empty() ? key : device_line(records.front().device), table.text());
 }
 
 Exit list(const Settings& settings, Console& console) {
     const fs::path folder = existing_folder(settings.words.front());
     Json files = Json::array();
     for (const auto& path : database_files(folder)) {
-        const DatabaseFile file = read_database_file(path, known_families());
-        if (!settings.json) print_records(file, console);
-        Json records = Json::array();
-        for (const auto& record : file.records) records.push_back(json_of(record));
-        files.push_back({{"file", path.filename().string()}, {"device", file.device}, {"records", std::move(records)}});
+        const std::vector<Record> records = shown_records(path, known_families());
+        if (!settings.json) print_records(path.stem().string(), records, console);
+        Json documents = Json::array();
+        for (const auto& record : records) documents.push_back(json_of(record));
+        files.push_back({{"file", path.filename().string()}, {"device", path.stem().string()}, {"records", std::move(documents)}});
     }
     const bool empty = files.empty();
     if (settings.json) print(console, Json{{"folder", folder.string()}, {"files", std::move(files)}});
@@ -158,7 +158,7 @@ Exit merge(const Settings& settings, Console& console) {
 std::vector<Record> all_records(const fs::path& folder) {
     std::vector<Record> records;
     for (const auto& path : database_files(folder))
-        for (auto& record : read_database_file(path, known_families()).records) records.push_back(std::move(record));
+        for (auto& record : shown_records(path, known_families())) records.push_back(std::move(record));
     return records;
 }
 
@@ -193,7 +193,8 @@ Exit remove(const Settings& settings, Console& console) {
     if (settings.dry_run)
         std::copy_if(present.begin(), present.end(), std::back_inserter(removed), chosen);
     else
-        removed = Database::remove_from(folder, known_families(), chosen);
+        for (Record& record : Database::remove_from(folder, known_families(), chosen))
+            removed.push_back(with_todays_names(std::move(record), known_families()));
     print_removed(removed, settings, folder, console);
     if (removed.empty()) console.message("hone: {} holds no such records\n", folder.string());
     return removed.empty() ? Exit::nothing : Exit::ok;
@@ -310,7 +311,8 @@ void print_pruned(const std::vector<Superfluous>& going, const std::vector<fs::p
 void take_out(const fs::path& folder, const std::vector<Superfluous>& going, const std::vector<fs::path>& journals) {
     std::set<std::string> texts;
     for (const auto& [record, reason] : going) texts.insert(to_json(record));
-    if (!going.empty()) Database::remove_from(folder, known_families(), [&](const Record& record) { return texts.contains(to_json(record)); });
+    const auto goes = [&](const Record& record) { return texts.contains(to_json(with_todays_names(record, known_families()))); };
+    if (!going.empty()) Database::remove_from(folder, known_families(), goes);
     for (const fs::path& file : journals) {
         std::error_code error;
         if (!fs::remove(file, error) && error) throw Error("db prune", fmt::format("{} cannot be removed: {}", file.string(), error.message()), "");
@@ -325,7 +327,7 @@ Exit prune(const Settings& settings, Console& console) {
     if (!settings.beside.empty()) {
         if (fs::equivalent(existing_folder(settings.beside), folder))
             throw Error("db prune", "--beside names the same folder", "name another database, e.g. tuning_db/records");
-        beside = Database::load(settings.beside, known_families());
+        beside = Database::load(settings.beside, known_families()).with_todays_names();
     }
     PruneRules rules = rules_of(settings, beside ? &*beside : nullptr);
     KernelTrials trials;
@@ -369,7 +371,7 @@ Exit prune(const Settings& settings, Console& console) {
 }
 
 std::vector<Record> records_at(const std::string& place, Console& console) {
-    return fs::is_regular_file(place) ? read_database("", place, known_families(), console).records() : all_records(existing_folder(place));
+    return fs::is_regular_file(place) ? shown_database("", place, known_families(), console).records() : all_records(existing_folder(place));
 }
 
 Exit compare_with(const Settings& settings, Console& console) {

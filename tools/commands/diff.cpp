@@ -36,14 +36,14 @@ struct Side {
 };
 
 std::vector<Record> records_at(const std::string& path, const Families& families, Console& console) {
-    if (path.empty()) return read_database("", "", families, console).first_records();
-    if (fs::is_regular_file(path)) return read_database_file(path, families).records;
+    if (path.empty()) return shown_database("", "", families, console).first_records();
+    if (fs::is_regular_file(path)) return shown_records(path, families);
     if (!fs::is_directory(path))
         throw Error("diff", "\"" + path + "\" is neither a folder nor a file",
                     "name a folder of records, a record file, or a checkout of hone; @MODEL behind it chooses a device");
     std::vector<Record> all;
     for (const auto& file : database_files(records_folder(path)))
-        for (auto& record : read_database_file(file, families).records) all.push_back(std::move(record));
+        for (auto& record : shown_records(file, families)) all.push_back(std::move(record));
     return all;
 }
 

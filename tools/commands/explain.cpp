@@ -80,7 +80,7 @@ Record only_record(const std::vector<Record>& found, const Settings& settings) {
 }
 
 std::optional<Record> find_record(const Settings& settings, Console& console) {
-    const Database database = read_database(settings.database, settings.device_file, known_families(), console);
+    const Database database = shown_database(settings.database, settings.device_file, known_families(), console);
     std::vector<Record> all = database.first_records();
     const auto& foreign = database.foreign_records();
     all.insert(all.end(), foreign.begin(), foreign.end());

@@ -10,6 +10,7 @@
 #include "tools/records/database_folder.hpp"
 #include "tools/records/record_table.hpp"
 #include "tuner/online/first_use.hpp"
+#include "tuning_db/todays_names.hpp"
 
 namespace hone::tools {
 namespace lookup {
@@ -116,7 +117,8 @@ std::vector<std::string> passed_over(const Database& database, const Family& fam
     std::vector<std::string> lines;
     for (const Record& mark : database.marks())
         if (mark.problem.class_key() == problem.class_key() && mark.device.target == device.target)
-            lines.push_back(fmt::format("{} is wrong: {} on {}: {}", mark.config.key(), mark.problem.key(), mark.device.name, mark.wrong));
+            lines.push_back(fmt::format("{} is wrong: {} on {}: {}", with_todays_names(mark, known_families()).config.key(), mark.problem.key(),
+                                        mark.device.name, mark.wrong));
     for (std::size_t i = 0; i < std::min(most, found.size()); ++i) lines.push_back(std::move(found[i].second));
     return lines;
 }
@@ -182,7 +184,7 @@ Device device_of(const Settings& settings, const Database& database) {
     if (given > 1) throw Error("lookup", "more than one of --device, --as and --arch is given", "use one of them");
     if (!settings.as.empty()) return recorded_device(settings.as, database);
     if (settings.arch.empty()) return find_device(settings.device.empty() ? "best" : settings.device);
-    const int architecture = parse_architecture(settings.arch);
+    const int architecture = parse_architecture(settings.arch, "--arch");
     const std::string name = fmt::format("sm_{}", architecture);
     const Limits limits = cuda_limits(architecture);
     return {.fingerprint = {Target::cuda, "any " + name, name, limits.multiprocessors, "", ""}, .limits = limits};

@@ -37,7 +37,7 @@ struct Settings {
 
 // Of all devices, for charts that compare them; also for other purposes, and shared ones.
 std::vector<Record> all_records(const Settings& settings, Console& console) {
-    const Database database = read_database(settings.database, settings.device_file, known_families(), console);
+    const Database database = shown_database(settings.database, settings.device_file, known_families(), console);
     std::vector<Record> all = database.first_records();
     const ProblemFilter filter(settings.words, with_families_of(all, known_families()));
     std::erase_if(all, [&](const Record& record) {

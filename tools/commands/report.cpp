@@ -42,7 +42,7 @@ std::vector<Record> records_of(const Database& database, const std::vector<std::
 // Of a folder of results, a checkout of hone, or one file.
 std::vector<Record> other_records(const Settings& settings, Console& console) {
     const bool file = fs::is_regular_file(settings.against);
-    return records_of(read_database(file ? "" : records_folder(settings.against).string(), file ? settings.against : "", known_families(), console),
+    return records_of(shown_database(file ? "" : records_folder(settings.against).string(), file ? settings.against : "", known_families(), console),
                       settings.words);
 }
 
@@ -99,7 +99,7 @@ NamedRivals read_rivals(const std::string& word, const std::vector<Record>& reco
 Exit report(const Settings& settings, Console& console) {
     ReportContents contents;
     contents.database = database_places(settings.database, settings.device_file);
-    contents.records = records_of(read_database(settings.database, settings.device_file, known_families(), console), settings.words);
+    contents.records = records_of(shown_database(settings.database, settings.device_file, known_families(), console), settings.words);
     if (!settings.against.empty()) {
         contents.against = settings.against;
         contents.others = other_records(settings, console);

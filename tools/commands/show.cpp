@@ -41,7 +41,7 @@ struct Settings {
 
 // The first records about their subjects, of known families and of others.
 std::vector<Record> all_records(const Settings& settings, const Families& families, Console& console) {
-    const Database database = read_database(settings.database, settings.device_file, families, console);
+    const Database database = shown_database(settings.database, settings.device_file, families, console);
     std::vector<Record> all = database.first_records();
     std::set<std::string> subjects;
     for (const auto& record : database.foreign_records())

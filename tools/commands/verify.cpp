@@ -17,6 +17,7 @@
 #include "tools/records/record_table.hpp"
 #include "tools/records/record_verifier.hpp"
 #include "tuning_db/places.hpp"
+#include "tuning_db/todays_names.hpp"
 
 namespace hone::tools {
 namespace verify {
@@ -44,7 +45,7 @@ std::vector<Record> candidates(const Settings& settings, const Device& device, C
     const fs::path own = database_folder(settings.database);
     if (settings.update && !fs::is_directory(own)) throw Error("verify --update", own.string() + " is not a folder", "name one with --db DIR");
     const Database database =
-        settings.update ? Database::load(own, known_families()) : read_database(settings.database, "", known_families(), console);
+        settings.update ? Database::load(own, known_families()) : shown_database(settings.database, "", known_families(), console);
     const ProblemFilter filter(settings.filter, known_families());
     const std::string key = device_key(device.fingerprint);
     std::vector<Record> records;
@@ -70,7 +71,7 @@ class Updates {
 
     void add(const RecordCheck& check) {
         constexpr auto between = std::chrono::seconds(10);
-        if (check.update) pending_.emplace_back(check.record, *check.update);
+        if (check.update) pending_.emplace_back(check.record, with_todays_names(*check.update, known_families()));
         if (Clock::now() - stored_at_ > between) store();
     }
     void store() {

@@ -43,7 +43,7 @@ TargetChoice choose_architecture(const TargetOptions& options) {
     if (options.arch.empty())
         if (const auto device = first_device(target)) return choice_of(*device);
     if (!traits_of(target).has_blocks) return {cpu_limits(), "", "any processor"};
-    const int architecture = options.arch.empty() ? 90 : parse_architecture(options.arch);
+    const int architecture = options.arch.empty() ? 90 : parse_architecture(options.arch, "--arch");
     return {cuda_limits(architecture), fmt::format("sm_{}", architecture), fmt::format("any sm_{}", architecture)};
 }
 
@@ -69,14 +69,6 @@ Json json_of(const TargetChoice& choice) {
             {"limits", json_of(choice.limits)}};
 }
 
-int parse_architecture(const std::string& text) {
-    const Value value = parse_value(text.starts_with("sm_") ? text.substr(3) : text);
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (number == nullptr || *number < 50 || *number > 999)
-        throw Error("--arch", fmt::format("\"{}\" is not an architecture", text), "write it as sm_80, sm_90 or sm_100");
-    return static_cast<int>(*number);
-}
-
 Device find_device(const std::string& name) {
     if (name == "best") return find_best();
     const auto [target, index] = parse_device_name(name);
@@ -89,16 +81,6 @@ Device find_device(const std::string& name) {
         throw MissingError("device \"" + name + "\"", fmt::format("this machine has {} of them", devices.size()), "see 'hone devices'");
     }
     throw MissingError("device \"" + name + "\"", "this build of hone has no such backend", "see 'hone doctor'");
-}
-
-Limits generous_limits(const DeviceFingerprint& device) {
-    if (traits_of(device.target).has_blocks) return cuda_limits(parse_architecture(device.architecture));
-    Limits limits = cpu_limits();
-    limits.vector_bytes = 64;
-    limits.cache_bytes = 1 << 26;
-    limits.multiprocessors = device.units;
-    limits.threads_per_core = 2;
-    return limits;
 }
 
 Device recorded_device(const std::string& model, const Database& database) {

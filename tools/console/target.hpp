@@ -40,16 +40,9 @@ TargetChoice choose_target(const TargetOptions& options);
 /// {"name": ..., "target": ..., "architecture": ..., "limits": {...}}
 Json json_of(const TargetChoice& choice);
 
-/// "sm_90" or "90" as 90. Throws Error.
-int parse_architecture(const std::string& text);
-
 /// The device of a name ("cpu", "cuda", "gpu", "cuda:1", "best"), of this machine. Throws Error for
 /// a name that cannot be one, MissingError, with what to install, when there is no such device.
 Device find_device(const std::string& name);
-
-/// The most that a device allows, as far as its model says it: its architecture's limits, or what
-/// any processor of so many threads might have.
-Limits generous_limits(const DeviceFingerprint& device);
 
 /// The device of a model that the records know, by its name or its key ("NVIDIA H200",
 /// "nvidia_h200"), whether it is here or not. Throws Error naming the models that there are.

@@ -3,11 +3,28 @@
 #include "foundation/error.hpp"
 #include "foundation/file_store.hpp"
 #include "foundation/writable_folder.hpp"
+#include "tools/console/known_families.hpp"
 #include "tuner/replay/formats/journal_space.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/places.hpp"
+#include "tuning_db/todays_names.hpp"
 
 namespace hone::tools {
+namespace {
+
+// Another tuner's journal, and what cannot be read, stay as they are.
+void name_as_today(JournalText& journal) {
+    try {
+        const Problem problem = known_families().parse_problem(journal.run.problem);
+        const SearchSpace space = known_families().of(problem).space(problem, generous_limits(journal.run.device));
+        for (JournalEntry& entry : journal.entries)
+            if (entry.kind == JournalEntry::Kind::evaluation) entry.config = space.completed(Config::parsed(entry.config)).key();
+    } catch (const Error&) {
+        return;
+    }
+}
+
+}  // namespace
 
 std::filesystem::path database_folder(const std::string& given) {
     return own_records(given);
@@ -44,7 +61,9 @@ std::set<std::filesystem::path> journal_files(const std::filesystem::path& folde
 JournalText read_journal(const std::filesystem::path& file) {
     constexpr std::int64_t largest = std::int64_t{1} << 30;
     const std::string text = read_file(file, largest);
-    return parse_journal(is_journal(text) ? text : journal_text(read_recorded_space(file)), file.string());
+    JournalText journal = parse_journal(is_journal(text) ? text : journal_text(read_recorded_space(file)), file.string());
+    name_as_today(journal);
+    return journal;
 }
 
 std::optional<JournalText> journal_if_readable(const std::filesystem::path& file, Console& console) {
@@ -74,6 +93,16 @@ Database read_database(const std::string& given, const std::string& device_file,
         return database;
     }
     return known_records(families, given, [&](const std::string& text) { console.message("hone: {}\n", text); });
+}
+
+Database shown_database(const std::string& given, const std::string& device_file, const Families& families, Console& console) {
+    return read_database(given, device_file, families, console).with_todays_names();
+}
+
+std::vector<Record> shown_records(const std::filesystem::path& file, const Families& families) {
+    std::vector<Record> records = read_database_file(file, families).records;
+    for (Record& record : records) record = with_todays_names(std::move(record), families);
+    return records;
 }
 
 }  // namespace hone::tools

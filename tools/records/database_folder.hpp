@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tools/console/console.hpp"
 #include "tools/console/options.hpp"
@@ -31,7 +32,8 @@ std::filesystem::path records_folder(const std::filesystem::path& folder);
 std::set<std::filesystem::path> journal_files(const std::filesystem::path& folder);
 
 /// Reads a journal's file, or what another tuner measured of a space (read_recorded_space) as the
-/// journal of an exhaustive run. Throws Error naming file and line.
+/// journal of an exhaustive run, by the names that tunables have today. Throws Error naming file
+/// and line.
 JournalText read_journal(const std::filesystem::path& file);
 
 /// The same of a journal that was found beside results: where it cannot be read (a full disk leaves
@@ -48,5 +50,12 @@ void declare_own_database(Options& options, std::string& folder);
 /// command line and is not there, so that a misspelt name does not look like an empty database; a
 /// missing one in HONE_DB is told to the console.
 Database read_database(const std::string& given, const std::string& device_file, const Families& families, Console& console);
+
+/// The same for what shows or compares records: by the names that tunables have today. Look-ups do
+/// not need it.
+Database shown_database(const std::string& given, const std::string& device_file, const Families& families, Console& console);
+
+/// The records of a device's file, by the names that tunables have today.
+std::vector<Record> shown_records(const std::filesystem::path& file, const Families& families);
 
 }  // namespace hone::tools

@@ -185,7 +185,7 @@ std::vector<Tried> candidates_of(const JournalText& journal) {
     std::set<std::string> seen;
     for (const JournalEntry& entry : journal.entries) {
         if (entry.kind != JournalEntry::Kind::evaluation || is_finalist(entry) || !seen.insert(entry.config).second) continue;
-        Config config = parsed_config(entry.config);
+        Config config = Config::parsed(entry.config);
         if (candidates.empty() || same_tunables(config, candidates.front().config)) candidates.push_back({&entry, std::move(config)});
     }
     return candidates;

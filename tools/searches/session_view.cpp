@@ -166,7 +166,7 @@ TuningProgress progress_of(const JournalText& journal) {
         const double value = cost(objective, entry.outcome);
         if (!entry.outcome.measured() || value >= least) continue;
         least = value;
-        progress.best = Tuner::Best{parsed_config(entry.config), entry.outcome};
+        progress.best = Tuner::Best{Config::parsed(entry.config), entry.outcome};
     }
     // Of journals whose run did not say so.
     if (progress.members == 0) progress.members = progress.evaluations;

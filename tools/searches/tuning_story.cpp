@@ -183,22 +183,8 @@ std::vector<CostBin> cost_histogram(const TuningStory& story) {
     return bins;
 }
 
-Config parsed_config(const std::string& key) {
-    std::vector<Assignment> assignments;
-    for (std::size_t begin = 0; begin < key.size();) {
-        const std::size_t end = std::min(key.find(',', begin), key.size());
-        const std::string item = key.substr(begin, end - begin);
-        const std::size_t equals = item.find('=');
-        if (equals == std::string::npos || equals == 0)
-            throw Error("configuration", fmt::format("\"{}\" is not name=value", item), "a configuration reads a=1,b=two");
-        assignments.push_back({item.substr(0, equals), parse_value(item.substr(equals + 1))});
-        begin = end + 1;
-    }
-    return Config(std::move(assignments));
-}
-
 Config config_in(const SearchSpace& space, const std::string& key) {
-    return space.completed(fitting(space.tunables(), parsed_config(key)));
+    return space.completed(fitting(space.tunables(), Config::parsed(key)));
 }
 
 MeasuredSpace measured_space(const TuningStory& story, const std::string& problem, const Families& families, const Limits& limits) {
@@ -206,7 +192,7 @@ MeasuredSpace measured_space(const TuningStory& story, const std::string& proble
     std::vector<Config> configs;
     std::vector<double> costs;
     for (const auto& measured : story.measured) {
-        Config config = parsed_config(measured.config);
+        Config config = Config::parsed(measured.config);
         // One that has other tunables than those of its form before is of no space with them.
         const auto before = std::find_if(configs.begin(), configs.end(), [&](const Config& other) { return same_form(other, config); });
         if (before != configs.end() && !same_names(*before, config)) continue;

@@ -96,10 +96,6 @@ MeasuredSpace measured_space(const TuningStory& story, const std::string& proble
 /// `model` may be null: then what was not measured is left out.
 std::vector<Neighbour> neighbours_of(const Config& winner, const MeasuredSpace& measured, const CostModel* model);
 
-/// "block_x=32,stores=plain" as a configuration, numbers and words as they are written. Throws
-/// Error for other text.
-Config parsed_config(const std::string& key);
-
 /// Reads a key as a configuration of a space, with the values of tunables that came later. Throws
 /// Error for other text.
 Config config_in(const SearchSpace& space, const std::string& key);

@@ -139,7 +139,7 @@ TEST(BatchedSpace, OffersWhatSuitsTheShape) {
 TEST(BatchedSpace, LeavesTheMatrixUnitsTheRegistersThatTheyInsistOn) {
     const Problem problem = parse("batched_gemm form=nt update=scale m=39 n=23 k=11 batch=9");
     const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));
-    const std::string text = "form=mma,matrices_per_block=2,block_m=64,block_n=32,warp_m=1,warp_n=1,chunk=8,stages=1,depth=8,exchange=shared,";
+    const std::string text = "form=mma,matrices_per_block=2,block_m=64,block_n=32,warp_m=1,warp_n=1,chunk=8,stages=1,depth=8,epilogue=shared,";
     const auto rejection = space.check(space.parse(text + "min_blocks=2"));
     ASSERT_TRUE(rejection.has_value()) << "576 threads, twice";
     EXPECT_EQ(rejection->constraint, "registers");
@@ -150,13 +150,13 @@ TEST(BatchedSpace, CutsRowsOfAllMatricesOnlyWhereTilesReachAcrossThem) {
     const Problem problem = parse("batched_gemm b=shared m=128 n=48 k=64 batch=9");
     const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));
     const auto rejected = [&](const std::string& text) { return space.check(space.parse("form=mma,depth=8,block_m=64," + text)).has_value(); };
-    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=2,cut=rows"));
-    EXPECT_FALSE(rejected("chunk=16,stages=2,warp_m=3,cut=rows")) << "tiles of 96 rows";
-    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=3,cut=rows,matrices_per_block=2"));
-    EXPECT_FALSE(rejected("chunk=16,stages=2,warp_m=2,ahead=1"));
-    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=1,warp_n=1,ahead=1")) << "one tile of sums";
-    EXPECT_TRUE(rejected("chunk=16,stages=1,warp_m=2,ahead=1"));
-    EXPECT_TRUE(rejected("chunk=8,stages=2,warp_m=2,ahead=1")) << "one step per chunk";
+    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=2,tiling=rows"));
+    EXPECT_FALSE(rejected("chunk=16,stages=2,warp_m=3,tiling=rows")) << "tiles of 96 rows";
+    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=3,tiling=rows,matrices_per_block=2"));
+    EXPECT_FALSE(rejected("chunk=16,stages=2,warp_m=2,prefetch=1"));
+    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=1,warp_n=1,prefetch=1")) << "one tile of sums";
+    EXPECT_TRUE(rejected("chunk=16,stages=1,warp_m=2,prefetch=1"));
+    EXPECT_TRUE(rejected("chunk=8,stages=2,warp_m=2,prefetch=1")) << "one step per chunk";
 }
 
 TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {

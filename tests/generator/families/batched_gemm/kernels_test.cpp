@@ -132,7 +132,7 @@ TEST_F(BatchedGemmKernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulat
 // One configuration of every form of CUDA kernel, so that no template is left out whatever the
 // random ones are.
 TEST_F(BatchedGemmKernels, ThreadMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("m=3 n=3 k=3 update=scale batch=83", "matrices_per_block=32,exchange=shared");
+    expect_emulated("m=3 n=3 k=3 update=scale batch=83", "matrices_per_block=32,epilogue=shared");
 }
 
 TEST_F(BatchedGemmKernels, TileMappingEqualsTheReferenceInTheEmulator) {
@@ -140,16 +140,16 @@ TEST_F(BatchedGemmKernels, TileMappingEqualsTheReferenceInTheEmulator) {
 }
 
 TEST_F(BatchedGemmKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("b=shared update=scale m=3 n=11 k=27 batch=21", "form=mma,matrices_per_block=8,warp_n=2,chunk=32,depth=4,exchange=shared");
+    expect_emulated("b=shared update=scale m=3 n=11 k=27 batch=21", "form=mma,matrices_per_block=8,warp_n=2,chunk=32,depth=4,epilogue=shared");
 }
 
 TEST_F(BatchedGemmKernels, StreamMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("b=shared m=3 n=40 k=7 batch=45", "form=stream,block_n=64,warp_groups=2,stages=3,passes=2");
+    expect_emulated("b=shared m=3 n=40 k=7 batch=45", "form=stream,block_n=64,warp_groups=2,stages=3,batches_per_block=2");
 }
 
 TEST_F(BatchedGemmKernels, TilesOfTheRowsOfAllMatricesEqualTheReferenceInTheEmulator) {
     expect_emulated("b=shared m=27 n=17 k=40 batch=9",
-                    "form=mma,matrices_per_block=1,block_m=32,block_n=32,warp_m=2,warp_n=2,chunk=16,stages=2,depth=4,cut=rows,ahead=1");
+                    "form=mma,matrices_per_block=1,block_m=32,block_n=32,warp_m=2,warp_n=2,chunk=16,stages=2,depth=4,tiling=rows,prefetch=1");
     // As it runs untuned: a tile has rows of many products.
     expect_emulated("form=tn b=shared m=5 n=17 k=130 batch=31", "");
 }
@@ -157,52 +157,53 @@ TEST_F(BatchedGemmKernels, TilesOfTheRowsOfAllMatricesEqualTheReferenceInTheEmul
 using SlowBatchedGemmKernels = BatchedGemmKernels;
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfThreadMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("m=2 n=2 k=2 update=scale batch=70", "matrices_per_block=64,exchange=direct");
-    expect_emulated("form=tn b=shared update=scale precision=f32 m=2 n=5 k=4 batch=45", "matrices_per_block=32,exchange=shared");
+    expect_emulated("m=2 n=2 k=2 update=scale batch=70", "matrices_per_block=64,epilogue=direct");
+    expect_emulated("form=tn b=shared update=scale precision=f32 m=2 n=5 k=4 batch=45", "matrices_per_block=32,epilogue=shared");
     expect_emulated("form=nt m=3 n=1 k=2 batch=45 gap_a=1 gap_c=3", "matrices_per_block=32");
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfTileMappingEqualsTheReferenceInTheEmulator) {
     expect_emulated("b=shared m=21 n=9 k=11 batch=3", "form=tile,matrices_per_block=1,thread_n=2");
     expect_emulated("b=shared update=scale m=7 n=12 k=20 batch=9",
-                    "form=tile,matrices_per_block=4,thread_m=4,thread_n=4,chunk=8,stages=2,exchange=shared");
-    expect_emulated("form=tn precision=f32 m=1 n=3 k=30 batch=9", "matrices_per_block=2,thread_m=1,thread_n=1,chunk=16,exchange=shared");
+                    "form=tile,matrices_per_block=4,thread_m=4,thread_n=4,chunk=8,stages=2,epilogue=shared");
+    expect_emulated("form=tn precision=f32 m=1 n=3 k=30 batch=9", "matrices_per_block=2,thread_m=1,thread_n=1,chunk=16,epilogue=shared");
     expect_emulated("form=nt precision=f32 m=8 n=8 k=8 batch=11", "matrices_per_block=8,thread_m=4,thread_n=4");
     expect_emulated("b=shared form=tn precision=f32 m=20 n=33 k=30 batch=7",
-                    "form=tile,matrices_per_block=1,passes=2,chunk=32,stages=1,exchange=direct");
+                    "form=tile,matrices_per_block=1,batches_per_block=2,chunk=32,stages=1,epilogue=direct");
     expect_emulated("b=shared m=2 n=9 k=3 batch=70", "");
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfMatrixUnitMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("update=scale m=37 n=20 k=40 batch=2", "block_m=32,thread_m=2,thread_n=2,chunk=16,stages=3,depth=8");
+    expect_emulated("update=scale m=37 n=20 k=40 batch=2", "block_m=32,warp_m=2,warp_n=2,chunk=16,stages=3,depth=8");
     expect_emulated("form=tt m=18 n=17 k=24 batch=5", "form=mma,matrices_per_block=2,block_n=32,warp_m=2,warp_n=2,chunk=32,depth=16");
-    expect_emulated("form=tn b=shared m=24 n=70 k=13 batch=6", "matrices_per_block=4,block_n=128,thread_n=4,thread_m=2,chunk=16,depth=16,stages=1");
+    expect_emulated("form=tn b=shared m=24 n=70 k=13 batch=6", "matrices_per_block=4,block_n=128,warp_n=4,warp_m=2,chunk=16,depth=16,stages=1");
     expect_emulated("b=shared m=97 n=64 k=71 batch=2",
                     "form=mma,block_m=128,block_n=64,warp_m=3,warp_n=8,chunk=16,depth=4,stages=2,prefetch=0,min_blocks=1");
     expect_emulated("b=shared m=1 n=9 k=42 batch=70", "form=mma,matrices_per_block=32,chunk=64");
     expect_emulated("form=nt m=40 n=1 k=13 batch=9", "form=mma,chunk=16");
     expect_emulated("b=shared update=scale m=3 n=40 k=27 batch=50",
-                    "form=mma,matrices_per_block=8,block_n=64,passes=4,chunk=32,stages=1,exchange=direct");
+                    "form=mma,matrices_per_block=8,block_n=64,batches_per_block=4,chunk=32,stages=1,epilogue=direct");
     expect_emulated("b=shared m=3 n=20 k=27 batch=37", "");
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfStreamMappingEqualsTheReferenceInTheEmulator) {
     const std::string others = "form=stream,";
-    expect_emulated("form=tt b=shared update=scale m=2 n=70 k=9 batch=37 gap_a=1 gap_c=2", others + "block_n=32,warp_groups=2,stages=2,passes=1");
-    expect_emulated("form=tn b=shared m=1 n=16 k=36 batch=70", others + "block_n=16,warp_groups=1,stages=4,passes=4");
-    expect_emulated("form=nt b=shared m=8 n=130 k=4 batch=21 gap_a=2 gap_c=4", others + "block_n=64,warp_groups=2,stages=3,passes=2");
+    expect_emulated("form=tt b=shared update=scale m=2 n=70 k=9 batch=37 gap_a=1 gap_c=2",
+                    others + "block_n=32,warp_groups=2,stages=2,batches_per_block=1");
+    expect_emulated("form=tn b=shared m=1 n=16 k=36 batch=70", others + "block_n=16,warp_groups=1,stages=4,batches_per_block=4");
+    expect_emulated("form=nt b=shared m=8 n=130 k=4 batch=21 gap_a=2 gap_c=4", others + "block_n=64,warp_groups=2,stages=3,batches_per_block=2");
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfTilesOfTheRowsOfAllMatricesEqualsTheReferenceInTheEmulator) {
     expect_emulated(
         "b=shared form=tn update=scale m=37 n=20 k=40 batch=7",
-        "form=mma,matrices_per_block=1,block_m=64,block_n=32,warp_m=2,warp_n=1,chunk=16,stages=3,depth=8,cut=rows,ahead=1,exchange=shared");
+        "form=mma,matrices_per_block=1,block_m=64,block_n=32,warp_m=2,warp_n=1,chunk=16,stages=3,depth=8,tiling=rows,prefetch=1,epilogue=shared");
     expect_emulated("b=shared form=tt m=70 n=9 k=33 batch=3 gap_a=3 gap_c=1",
-                    "form=mma,matrices_per_block=1,block_m=32,warp_m=1,warp_n=1,chunk=8,stages=3,depth=8,cut=rows");
-    expect_emulated("b=shared m=5 n=30 k=12 batch=40", "form=mma,matrices_per_block=1,block_m=32,warp_m=1,warp_n=2,depth=4,cut=rows");
+                    "form=mma,matrices_per_block=1,block_m=32,warp_m=1,warp_n=1,chunk=8,stages=3,depth=8,tiling=rows");
+    expect_emulated("b=shared m=5 n=30 k=12 batch=40", "form=mma,matrices_per_block=1,block_m=32,warp_m=1,warp_n=2,depth=4,tiling=rows");
     expect_emulated("b=shared form=nt precision=f32 m=40 n=36 k=36 batch=5",
-                    "block_m=32,block_n=16,thread_m=4,thread_n=2,chunk=8,stages=3,cut=rows,exchange=shared");
-    expect_emulated("update=scale m=37 n=20 k=40 batch=2", "block_m=32,thread_m=2,thread_n=2,chunk=16,stages=3,depth=8,ahead=1");
+                    "block_m=32,block_n=16,thread_m=4,thread_n=2,chunk=8,stages=3,tiling=rows,epilogue=shared");
+    expect_emulated("update=scale m=37 n=20 k=40 batch=2", "block_m=32,warp_m=2,warp_n=2,chunk=16,stages=3,depth=8,prefetch=1");
 }
 
 TEST_F(SlowBatchedGemmKernels, ManyRandomCpuConfigurationsEqualTheReference) {
@@ -223,21 +224,20 @@ TEST_F(SlowBatchedGemmKernels, ManyRandomCudaConfigurationsEqualTheReferenceInTh
 TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     constexpr int few_bytes = 160;
     constexpr std::array<std::array<const char*, 2>, 13> representatives{{
-        {"m=2 n=2 k=2", "matrices_per_block=256,exchange=direct,min_blocks=4"},
+        {"m=2 n=2 k=2", "matrices_per_block=256,epilogue=direct,min_blocks=4"},
         {"m=3 n=3 k=3", "matrices_per_block=128,min_blocks=4"},
-        {"b=shared m=81 n=8 k=64", "form=mma,block_m=128,warp_m=1,warp_n=1,chunk=64,depth=8,exchange=shared,min_blocks=4"},
-        {"b=shared m=3 n=192 k=27", "form=mma,matrices_per_block=16,block_n=256,warp_m=1,warp_n=4,chunk=32,exchange=shared"},
+        {"b=shared m=81 n=8 k=64", "form=mma,block_m=128,warp_m=1,warp_n=1,chunk=64,depth=8,epilogue=shared,min_blocks=4"},
+        {"b=shared m=3 n=192 k=27", "form=mma,matrices_per_block=16,block_n=256,warp_m=1,warp_n=4,chunk=32,epilogue=shared"},
         {"b=shared m=1 n=187 k=36", ""},
-        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2,ahead=0"},
-        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2,ahead=0"},
-        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=8,stages=4,depth=4,min_blocks=2,cut=rows,ahead=1"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,warp_m=2,warp_n=4,chunk=16,stages=3,depth=8,min_blocks=2,prefetch=0"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,warp_m=4,warp_n=4,chunk=16,stages=3,depth=8,min_blocks=2,prefetch=0"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,warp_m=4,warp_n=4,chunk=8,stages=4,depth=4,min_blocks=2,tiling=rows,prefetch=1"},
         {"form=tn b=shared m=114 n=502 k=452",
-         "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2,cut=rows,ahead=1"},
-        {"form=tn b=shared m=114 n=502 k=452", "block_m=64,block_n=64,thread_m=3,thread_n=4,chunk=16,stages=2,depth=4,min_blocks=3,cut=rows,ahead=1"},
-        {"b=shared m=3 n=192 k=27",
-         "form=stream,block_n=256,warp_groups=2,stages=4,min_blocks=2,"
-         "passes=8"},
-        {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=8,min_blocks=3"},
+         "block_m=128,block_n=64,warp_m=4,warp_n=4,chunk=16,stages=3,depth=8,min_blocks=2,tiling=rows,prefetch=1"},
+        {"form=tn b=shared m=114 n=502 k=452",
+         "block_m=64,block_n=64,warp_m=3,warp_n=4,chunk=16,stages=2,depth=4,min_blocks=3,tiling=rows,prefetch=1"},
+        {"b=shared m=3 n=192 k=27", "form=stream,block_n=256,warp_groups=2,stages=4,min_blocks=2,batches_per_block=8"},
+        {"m=300 n=411 k=200", "block_m=64,block_n=64,warp_m=2,warp_n=4,chunk=32,stages=2,depth=8,min_blocks=3"},
         {"precision=f32 m=128 n=128 k=128", "block_m=128,block_n=128,thread_m=8,thread_n=8,chunk=16,stages=3,min_blocks=2"},
     }};
     std::unique_ptr<Compiler> compiler;

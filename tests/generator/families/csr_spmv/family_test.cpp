@@ -120,11 +120,11 @@ TEST(CsrSpmv, EveryConstraintRejectsSomething) {
         const auto rejection = space.check(space.parse(text));
         return rejection ? rejection->constraint : "";
     };
-    EXPECT_EQ(rejected_by(cuda, "lanes=8,steps=16"), "rows_of_a_warp");
-    EXPECT_EQ(rejected_by(cuda, "lanes=32,steps=1,threads=128"), "whole_chunks");
-    EXPECT_EQ(rejected_by(cuda, "lanes=1,steps=1,threads=64,together=8"), "registers");
-    EXPECT_EQ(rejected_by(cuda, "lanes=32,steps=32,threads=512,min_blocks=8"), "threads");
-    EXPECT_EQ(rejected_by(cuda, "lanes=32,steps=32,threads=64"), "");
+    EXPECT_EQ(rejected_by(cuda, "threads_per_row=8,rows_per_group=16"), "rows_of_a_warp");
+    EXPECT_EQ(rejected_by(cuda, "threads_per_row=32,rows_per_group=1,threads=128"), "whole_chunks");
+    EXPECT_EQ(rejected_by(cuda, "threads_per_row=1,rows_per_group=1,threads=64,loads_in_flight=8"), "registers");
+    EXPECT_EQ(rejected_by(cuda, "threads_per_row=32,rows_per_group=32,threads=512,min_blocks=8"), "threads");
+    EXPECT_EQ(rejected_by(cuda, "threads_per_row=32,rows_per_group=32,threads=64"), "");
     const SearchSpace cpu = csr_spmv().space(parse("rows=1000 entries=27000"), cpu_limits());
     EXPECT_EQ(rejected_by(cpu, "vector_bytes=64"), "vector_width");
 }

@@ -29,9 +29,12 @@ const Families& families() {
 
 // One configuration of every form: a thread per row, groups of threads with whole chunks or parts
 // of them to a warp, a warp per row.
-constexpr std::array cuda_forms{
-    "lanes=1,steps=1,threads=64,together=4",  "lanes=2,steps=1,threads=128,together=8",  "lanes=8,steps=8,threads=64,together=2,once=streaming",
-    "lanes=8,steps=2,threads=128,together=8", "lanes=32,steps=8,threads=128,together=1", "lanes=32,steps=32,threads=64,together=2"};
+constexpr std::array cuda_forms{"threads_per_row=1,rows_per_group=1,threads=64,loads_in_flight=4",
+                                "threads_per_row=2,rows_per_group=1,threads=128,loads_in_flight=8",
+                                "threads_per_row=8,rows_per_group=8,threads=64,loads_in_flight=2,cache_hint=streaming",
+                                "threads_per_row=8,rows_per_group=2,threads=128,loads_in_flight=8",
+                                "threads_per_row=32,rows_per_group=8,threads=128,loads_in_flight=1",
+                                "threads_per_row=32,rows_per_group=32,threads=64,loads_in_flight=2"};
 
 class CsrSpmvKernels : public test::KernelTest {
   protected:

@@ -89,7 +89,7 @@ TEST_F(FeMassKernels, KernelsByThreadsEqualTheReferenceInTheEmulator) {
         const Problem of = families().parse_problem(std::string("fe_mass ") + text);
         const SearchSpace space = emulated_.space(of, backend_->device().limits);
         const std::string staging = of.word("data") == "stored" ? one_of(",staging=registers", ",staging=async") : "";
-        const Config config = space.parse("form=threads,elements=32,node_threads=64,corners_together=2,min_blocks=1" + staging);
+        const Config config = space.parse("form=threads,elements_per_block=32,node_threads=64,loads_in_flight=2,min_blocks=1" + staging);
         expect_verified(emulated_, of, config);
         if (!test::rounds_once()) continue;
         const Family& family = families().find("fe_mass");

@@ -339,7 +339,7 @@ void expect_the_same_bits(Backend& backend, const Problem& problem, const std::s
     const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), limits);
     const Family reversed = last_part_first(family);
     const SearchSpace space = family.space(problem, {});
-    const Config alone = space.parse(form + ",walks=1"), shared = space.parse(fmt::format("{},walks={}", form, walks));
+    const Config alone = space.parse(form + ",blocks_per_plane=1"), shared = space.parse(fmt::format("{},blocks_per_plane={}", form, walks));
     ASSERT_FALSE(space.check(shared)) << problem.key();
     const Workload workload = family.workload(problem, seed);
     // All, all but the first plane, and any: planes beside the range are walked, too, where they
