@@ -20,8 +20,6 @@ foreach(source IN LISTS example_sources)
     # Little is computed outside the parts and the kernels, and a command line takes the compiler long.
     target_compile_options(example_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endforeach()
-# It makes its right-hand side itself, with all threads.
-target_link_libraries(example_poisson PRIVATE OpenMP::OpenMP_CXX)
 
 # Every examples/c/<name>.c is a program of C11 that uses libhone and nothing else of hone, every examples/fortran/<name>.f90 one of Fortran 2018. Not with
 # sanitizers, whose compiler is the C++ one.

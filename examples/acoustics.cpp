@@ -42,9 +42,8 @@ struct Options {
     double spacing = 0, homogeneous = 0;
     std::uint64_t seed = 1;
     std::string top = "free", sides = "absorbing";
-    double frequency = 0, tune = 0, wavelength = 12;
-    std::vector<double> source;
-    int receivers = 0, receiver_depth = 4;
+    double tune = 0, wavelength = 12;
+    LineSurvey line{.ricker = {0}};
     std::string levels = "auto";
     bool reflection = false;
     bool exchanges_as_asked = false;  // by --exchange-every
@@ -54,50 +53,59 @@ struct Options {
 };
 
 void declare_model(CLI::App& app, Options& options) {
-    app.add_option("--model", options.model_file, "speeds: a .segy or .sgy file, or a .json file beside raw floats (docs/model-acoustic-waves.md)");
-    app.add_option("--generate", options.generate_file, "write the Marmousi-like model into such a file (and floats beside it), and end");
-    app.add_option("--homogeneous", options.homogeneous, "no layers but this speed everywhere, m/s; the exact solution is compared")
+    app.add_option("--model", options.model_file,
+                   "speeds: a .segy or .sgy file, or a .json file that describes raw floats (docs/model-acoustic-waves.md)");
+    app.add_option("--generate", options.generate_file, "write the generated Marmousi-like model to this file, and stop");
+    app.add_option("--homogeneous", options.homogeneous, "use this speed everywhere, m/s, and compare with the exact solution")
         ->check(between(sound_speeds().lowest, sound_speeds().highest));
     app.add_option("--byte-order", options.reading.byte_order,
-                   "of the model's files; default big for SEG-Y, and what the .json file says, else little")
+                   "byte order of the model files; default: big for SEG-Y, otherwise what the .json file says, or little")
         ->check(CLI::IsMember({"big", "little"}));
-    app.add_option("--speed-unit", options.reading.speed_unit, "of the model; default m/s, or what the .json file says")
+    app.add_option("--speed-unit", options.reading.speed_unit, "unit of the speeds; default: what the .json file says, or m/s")
         ->check(CLI::IsMember(sound_speeds().unit_names()));
-    app.add_option("--density-unit", options.reading.density_unit, "of the model; default kg/m^3, or what the .json file says")
+    app.add_option("--density-unit", options.reading.density_unit, "unit of the densities; default: what the .json file says, or kg/m^3")
         ->check(CLI::IsMember(rock_densities().unit_names()));
-    app.add_option("--dimension", options.dimension, "of a model that is made")->capture_default_str()->check(CLI::Range(2, 3));
-    app.add_option("--cells", options.cells, "of a model that is made, along x, [y,] and depth; default 736 240, and 120 100 80 in 3D")
+    app.add_option("--dimension", options.dimension, "dimension of the generated model")->capture_default_str()->check(CLI::Range(2, 3));
+    app.add_option("--cells", options.cells, "cells of the generated model along x, [y,] and depth; default 736 240, in 3D 120 100 80")
         ->check(CLI::Range(1, 65536));
-    app.add_option("--spacing", options.spacing, "width of a cell, m; default the file's, 12.5, or 25 in 3D")->check(between(1e-3, 1e6));
-    app.add_option("--seed", options.seed, "another seed, another landscape")->capture_default_str();
+    app.add_option("--spacing", options.spacing, "width of a cell, m; default: that of the file, otherwise 12.5, in 3D 25")
+        ->check(between(1e-3, 1e6));
+    app.add_option("--seed", options.seed, "seed of the generated model")->capture_default_str();
 }
 
 void declare_waves(CLI::App& app, Options& options) {
-    app.add_option("--order", options.waves.order, "of accuracy in space")->capture_default_str()->check(CLI::IsMember({4, 8, 16}));
+    app.add_option("--order", options.waves.order, "order of accuracy in space")->capture_default_str()->check(CLI::IsMember({4, 8, 16}));
     add_precision(app, options.waves.precision, "of the waves");
     app.add_option("--kernels", options.waves.kernels,
-                   "a step in one pass; the same in place, with half of the fields (in 3D on processors); in one sweep for velocities and one for "
-                   "pressure; or auto: step or sweeps, what is faster by the records in --db")
+                   "step: one pass over memory per time step; in_place: the same with half the memory (in 3D on processors); sweeps: one pass for "
+                   "the velocities and one for the pressure; auto: step or sweeps, the faster one according to the records in --db")
         ->capture_default_str()
         ->check(CLI::IsMember({"step", "in_place", "sweeps", "auto"}));
-    app.add_option("--levels", options.levels, "time steps of one pass over memory; auto: the fastest by the records in --db")
+    app.add_option("--levels", options.levels, "time steps per pass over memory; auto: the fastest according to the records in --db")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "1", "2", "3", "4"}));
     app.add_option("--exchange-every", options.waves.exchange_every,
-                   "time steps from one exchange between ranks to the next: messages are fewer and longer, and what lies between is computed twice")
+                   "time steps between exchanges of ranks: more steps mean fewer, longer messages, and more cells that two ranks both compute")
         ->capture_default_str()
         ->check(CLI::Range(1, 64));
-    app.add_option("--courant", options.waves.courant, "time step, as a part of the stability limit")
+    app.add_option("--courant", options.waves.courant, "time step as a fraction of the stability limit")
         ->capture_default_str()
         ->check(between(0.01, 1.0));
-    app.add_option("--top", options.top, "of the model")->capture_default_str()->check(CLI::IsMember({"free", "rigid", "absorbing"}));
-    app.add_option("--sides", options.sides, "and its bottom")->capture_default_str()->check(CLI::IsMember({"rigid", "absorbing"}));
+    app.add_option("--top", options.top, "boundary at the top of the model")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"free", "rigid", "absorbing"}));
+    app.add_option("--sides", options.sides, "boundary at the sides and the bottom")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"rigid", "absorbing"}));
     app.add_option("--layer", options.waves.layer, "width of the absorbing layer, cells")->capture_default_str()->check(CLI::Range(1, 1000));
-    app.add_option("--frequency", options.frequency, "of the Ricker wavelet, Hz; default what the grid carries")->check(positive());
-    app.add_option("--source", options.source, "x, [y,] and depth, m; default the middle, 4 cells deep");
-    app.add_option("--receivers", options.receivers, "how many, along x through the source; default one in four cells")->check(CLI::Range(1, 30000));
-    app.add_option("--receiver-depth", options.receiver_depth, "cells")->capture_default_str()->check(not_negative());
-    app.add_option("--time", options.wanted.seconds, "of the waves, s; default from top to bottom and back")->check(positive());
+    app.add_option("--frequency", options.line.ricker.frequency,
+                   "peak frequency of the Ricker wavelet, Hz; default: the highest that the grid resolves")
+        ->check(positive());
+    app.add_option("--source", options.line.source, "position of the source: x, [y,] and depth, m; default: the middle, 4 cells deep");
+    app.add_option("--receivers", options.line.receivers, "number of receivers, on a line along x through the source; default: one per four cells")
+        ->check(CLI::Range(1, 30000));
+    app.add_option("--receiver-depth", options.line.receiver_depth, "depth of the receivers, cells")->capture_default_str()->check(not_negative());
+    app.add_option("--time", options.wanted.seconds, "simulated time, s; default: a wave reaches the bottom and comes back")->check(positive());
 }
 
 void declare_rest(CLI::App& app, Options& options) {
@@ -105,20 +113,14 @@ void declare_rest(CLI::App& app, Options& options) {
     add_exchange(app, options.exchange);
     add_tune(app, options.tune);
     app.add_option("--output", options.wanted.folder, "folder for model.png, recording.segy, .csv and .png, and pressure_*.png");
-    app.add_option("--snapshots", options.wanted.snapshots, "pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
-    app.add_flag("--vti", options.wanted.volumes, "snapshots for ParaView, too");
-    app.add_option("--checkpoint", options.wanted.checkpoint, "file from which --restart can go on, on any number of ranks");
-    app.add_option("--checkpoint-every", options.wanted.checkpoint_every, "time steps from one to the next; 0: at the end only")
-        ->capture_default_str()
-        ->check(not_negative());
-    app.add_option("--restart", options.wanted.restart, "go on from this checkpoint, with the same options, to the same bits; --time may be longer");
-    app.add_option("--interval", options.wanted.interval, "from one sample of the recording to the next, microseconds")
+    app.add_option("--snapshots", options.wanted.snapshots, "number of pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
+    app.add_flag("--vti", options.wanted.volumes, "also write the snapshots for ParaView");
+    add_checkpoint(app, options.wanted.checkpoint, options.wanted.checkpoint_every, options.wanted.restart, "; --time may be longer");
+    app.add_option("--interval", options.wanted.interval, "sample interval of the recording, microseconds")
         ->capture_default_str()
         ->check(CLI::Range(1, 32767));
-    app.add_flag("--reflection", options.reflection, "measure what the absorbing layer sends back, and end");
-    app.add_option("--wavelength", options.wavelength, "of the waves that --reflection sends, cells")
-        ->capture_default_str()
-        ->check(between(4.0, 100.0));
+    app.add_flag("--reflection", options.reflection, "measure the reflection from the absorbing layer, and stop");
+    app.add_option("--wavelength", options.wavelength, "wavelength for --reflection, cells")->capture_default_str()->check(between(4.0, 100.0));
 }
 
 Model made_model(const Options& options) {
@@ -135,63 +137,13 @@ Model made_model(const Options& options) {
     return synthetic_model({.dimension = options.dimension, .cells = extents, .spacing = spacing, .seed = options.seed});
 }
 
-Wall wall_of(const std::string& word) {
-    return word == "free" ? Wall::free_surface : word == "rigid" ? Wall::rigid : Wall::absorbing;
-}
-
-Survey survey_of(const Options& options, const Model& model, double frequency) {
-    const auto down = static_cast<std::size_t>(model.depth_axis());
-    Survey survey{{frequency}, {model.cells[0] / 2, model.dimension == 3 ? model.cells[1] / 2 : 0, 0}, {}};
-    survey.source[down] = std::min(4, model.cells[down] - 1);
-    if (!options.source.empty()) {
-        if (static_cast<int>(options.source.size()) != model.dimension)
-            throw hone::Error("--source", fmt::format("{} numbers", options.source.size()), fmt::format("give {}: x and depth", model.dimension));
-        for (std::size_t axis = 0; axis < options.source.size(); ++axis) {
-            const double cell = std::floor(options.source[axis] / model.spacing);
-            if (!(cell >= 0 && cell < model.cells[axis]))
-                throw hone::Error("--source", fmt::format("{} m lie outside of the model", options.source[axis]),
-                                  fmt::format("give 0 m to below {} m there", model.cells[axis] * model.spacing));
-            survey.source[axis] = static_cast<int>(cell);
-        }
-    }
-    const int count = options.receivers > 0 ? options.receivers : std::max(1, model.cells[0] / 4);
-    for (int i = 0; i < count; ++i) {
-        Cell cell = survey.source;
-        cell[0] = static_cast<int>((std::int64_t{2} * i + 1) * model.cells[0] / (std::int64_t{2} * count));
-        cell[down] = options.receiver_depth;
-        survey.receivers.push_back(cell);
-    }
-    return survey;
-}
-
 bool report_reflection(hone::Backend& backend, hone::KernelLibrary& library, const Options& options) {
     fmt::print("A layer of {} cells, order {}, waves of {:.3g} cells at the wavelet's strongest frequency, {}D:\n", options.waves.layer,
                options.waves.order, options.wavelength, options.dimension);
-    bool good = true;
-    for (const Reflection& reflection : measure_reflection(backend, library, options.waves, options.dimension, options.wavelength)) {
-        fmt::print("  {:2.0f} degrees: {:7.3f} % come back ({:.0f} dB)\n", reflection.angle, 100 * reflection.part, 20 * std::log10(reflection.part));
-        // What layers of the default width keep to, at wavelengths below half of it.
-        good = good && reflection.part < (reflection.angle < 40 ? 0.02 : 0.1);
-    }
-    return report(good, "below 2 % up to 30 degrees and 10 % up to 60");
-}
-
-// What to tune: of --kernels auto and --levels auto all that may turn out to be the fastest.
-std::vector<hone::Problem> problems_to_tune(const hone::Backend& backend, const Model& model, const Options& options) {
-    WaveSettings waves = options.waves;
-    std::vector<hone::Problem> problems;
-    if (options.waves.kernels == "auto") {
-        waves.kernels = "sweeps";
-        problems = WaveSolver::problems(model, waves);
-        waves.kernels = "step";
-    }
-    for (const hone::Problem& problem : WaveSolver::problems(model, waves)) problems.push_back(problem);
-    if (options.levels == "auto")
-        for (waves.levels = 2; waves.levels <= most_levels(model, waves); ++waves.levels) {
-            const hone::Problem pass = WaveSolver::problems(model, waves).front();
-            if (can_run(backend, pass)) problems.push_back(pass);
-        }
-    return problems;
+    const auto reflections = measure_reflection(backend, library, options.waves, options.dimension, options.wavelength);
+    for (const auto& [angle, part] : reflections)
+        fmt::print("  {:2.0f} degrees: {:7.3f} % come back ({:.0f} dB)\n", angle, 100 * part, 20 * std::log10(part));
+    return report({check_reflection(reflections)});
 }
 
 void describe(const Model& model, const Options& options, const Survey& survey, const std::string& device) {
@@ -203,56 +155,20 @@ void describe(const Model& model, const Options& options, const Survey& survey, 
                survey.ricker.frequency, survey.receivers.size(), hone::text::duration(time_step(model, options.waves)));
 }
 
-// Where nobody says how many steps a pass has: the fastest by the first rank's records, as far as
-// ranks have layers for it.
-int chosen_levels(const hone::Database& database, const hone::Backend& backend, const Model& model, const WaveSettings& settings,
-                  const Survey& survey, Communicator& ranks) {
-    int levels = settings.exchange_every > 1 ? 1 : fastest_levels(database, backend, model, settings, survey);
-    ranks.broadcast(std::as_writable_bytes(std::span(&levels, 1)), 0);
-    WaveSettings with = settings;
-    for (with.levels = levels; with.levels > 1 && WaveSolver::most_ranks(model, with) < ranks.size();) --with.levels;
-    return with.levels;
+void print_speed(const RunReport& report, const hone::Counts& step, double copy) {
+    const double per_step = report.seconds / report.steps, rate = step.bytes / per_step;
+    fmt::print("{} steps in {}: {:.1f} M cells/s, {:.1f} GB/s{}\n", report.steps, hone::text::duration(report.seconds),
+               step.updates / per_step * 1e-6, rate * 1e-9, beside_copy(rate, copy));
 }
 
-// Where nobody says which kernels: the fastest by the first rank's records.
-std::string chosen_kernels(const hone::Database& database, const hone::Backend& backend, const Model& model, const WaveSettings& settings,
-                           Communicator& ranks) {
-    bool sweeps = fastest_kernels(database, backend, model, settings) == "sweeps";
-    ranks.broadcast(std::as_writable_bytes(std::span(&sweeps, 1)), 0);
-    return sweeps ? "sweeps" : "step";
-}
-
-void print_speed(const RunReport& report, double cells, double bytes, double copy) {
-    const double per_step = report.seconds / report.steps;
-    fmt::print("{} steps in {}: {:.1f} M cells/s, {:.1f} GB/s", report.steps, hone::text::duration(report.seconds), cells / per_step * 1e-6,
-               bytes / per_step * 1e-9);
-    if (copy > 0) fmt::print(", {:.0f} % of what a copy moves here ({:.1f} GB/s)", 100 * bytes / per_step / copy, copy * 1e-9);
-    fmt::print("\n");
-}
-
-// Of one time step.
-struct Work {
-    double cells = 0, bytes = 0;
-};
-
-// What does a time step of the whole grid; rank 0 says which kernels these are.
-Work describe_kernels(hone::Session& session, const Model& model, const Options& options, const Communicator& ranks) {
-    Work work;
-    const int levels = options.waves.levels;
-    for (const hone::Problem& problem : WaveSolver::problems(model, options.waves)) {
-        const bool all_steps = problem.integer("levels") == levels;
-        if (ranks.rank() == 0) {
-            const hone::Match match = session.database().best(problem, session.device().fingerprint, session.device().limits);
-            fmt::print("{}{}: {}, {}\n", problem.word("kernel"),
-                       levels == 1 ? ""
-                       : all_steps ? fmt::format(", {} in a pass", levels)
-                                   : ", the others",
-                       to_string(match.grade), match.config.key());
-        }
-        const hone::Counts counts = session.families().of(problem).counts(problem);
-        if (all_steps) work.cells = counts.updates / levels, work.bytes += counts.bytes / levels;
+void print_kernels(const hone::Session& session, const Model& model, const WaveSettings& waves) {
+    for (const hone::Problem& problem : WaveSolver::problems(model, waves)) {
+        const hone::Match match = session.database().best(problem, session.device().fingerprint, session.device().limits);
+        const std::string part = waves.levels == 1                           ? ""
+                                 : problem.integer("levels") == waves.levels ? fmt::format(", {} in a pass", waves.levels)
+                                                                             : ", the others";
+        fmt::print("{}{}: {}, {}\n", problem.word("kernel"), part, to_string(match.grade), match.config.key());
     }
-    return work;
 }
 
 // How often ranks exchange, and by what: where nobody says it.
@@ -296,18 +212,18 @@ void choose_exchange(Options& options, const Model& model, const Survey& survey,
 
 int run_survey(Options options, const Model& model, hone::Session& session, Communicator& ranks) {
     const bool speaks = ranks.rank() == 0;
-    const Survey survey = survey_of(options, model, options.frequency > 0 ? options.frequency : suitable_frequency(model, options.waves));
-    if (options.levels == "auto") options.waves.levels = chosen_levels(session.database(), session.backend(), model, options.waves, survey, ranks);
+    if (options.line.ricker.frequency == 0) options.line.ricker.frequency = suitable_frequency(model, options.waves);
+    const Survey survey = survey_of(options.line, model, "--source");
+    if (options.levels == "auto") options.waves.levels = fastest_levels(ranks, session.database(), session.backend(), model, options.waves, survey);
     choose_exchange(options, model, survey, session, ranks);
     if (options.wanted.seconds == 0) options.wanted.seconds = suitable_seconds(model, survey.ricker);
-    if (speaks) describe(model, options, survey, session.device().fingerprint.name);
-    const Work work = describe_kernels(session, model, options, ranks);
+    if (speaks) describe(model, options, survey, session.device().fingerprint.name), print_kernels(session, model, options.waves);
     const RunReport report = run_survey(ranks, session.backend(), session.library(), model, options.waves, survey, options.wanted);
     const double copy = copy_rate(session.backend(), ranks, report.seconds);
     bool good = true;
     if (speaks) {
         if (ranks.size() > 1) fmt::print("{} ranks, by {}; the first one sends {} bytes at a time\n", ranks.size(), ranks.transport(), report.sent);
-        print_speed(report, work.cells, work.bytes, copy);
+        print_speed(report, WaveSolver::counts_of_step(model, options.waves), copy);
         if (!report.files.empty()) fmt::print("{} files in {}\n", report.files.size(), options.wanted.folder.string());
         good = hone::solvers::report(report.checks);
     }
@@ -328,8 +244,7 @@ int run(Options options, Communicator& ranks) {
         fmt::print("{}: {} cells, speeds {:.0f} to {:.0f} m/s\n", options.generate_file, model.count(), model.slowest(), model.fastest());
         return 0;
     }
-    for (auto& axis : options.waves.walls) axis = {wall_of(options.sides), wall_of(options.sides)};
-    options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0] = wall_of(options.top);
+    options.waves.set_walls(model.dimension, parse_wall(options.top), parse_wall(options.sides));
     if (options.levels != "auto") options.waves.levels = std::stoi(options.levels);
     if (options.reflection) options.waves.levels = 1;
     const std::string device = hone::device_of_rank(options.device, ranks);
@@ -337,10 +252,11 @@ int run(Options options, Communicator& ranks) {
         expect_one_rank("--tune", ranks);
         hone::DiskCache cache(hone::DiskCache::default_folder());
         const auto backend = hone::make_backend(device, cache);
-        tune_first(*backend, problems_to_tune(*backend, model, options), hone::own_records(options.records), options.tune, tell_tuned);
+        const auto problems = problems_to_choose_from(*backend, model, options.waves, options.waves.kernels == "auto", options.levels == "auto");
+        tune_first(*backend, problems, hone::own_records(options.records), options.tune, tell_tuned);
     }
     hone::Session session(device, session_settings(options.records, ranks));
-    if (options.waves.kernels == "auto") options.waves.kernels = chosen_kernels(session.database(), session.backend(), model, options.waves, ranks);
+    if (options.waves.kernels == "auto") options.waves.kernels = fastest_kernels(ranks, session.database(), session.backend(), model, options.waves);
     if (options.reflection) {
         expect_one_rank("--reflection", ranks);
         return report_reflection(session.backend(), session.library(), options) ? 0 : 1;

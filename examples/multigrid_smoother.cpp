@@ -42,23 +42,27 @@ struct Options {
 void declare(CLI::App& app, Options& options) {
     add_device(app, options.device, options.records, device_list);
     add_exchange(app, options.exchange);
-    app.add_option("--size", options.size, "interior points along each axis, 2^k - 1; 0: 255 on a GPU, 63 on the processor")
+    app.add_option("--size", options.size, "interior points along each axis, 2^k - 1; 0: 255 on a GPU, 63 on a processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 1023));
-    app.add_option("--stencil", options.stencil, "how the operator is written down: once, once per row, once per point, half of it per point")
+    app.add_option("--stencil", options.stencil,
+                   "storage of the operator: constant (one stencil), semi_constant (one per row), variable (one per point), symmetric (half a "
+                   "stencil per point), or all")
         ->capture_default_str()
         ->check(CLI::IsMember({"all", "constant", "semi_constant", "variable", "symmetric"}));
-    app.add_option("--operator", options.operator_name, "27-point finite elements, or 7-point differences")
+    app.add_option("--operator", options.operator_name, "trilinear: 27-point finite elements; seven_point: 7-point differences")
         ->capture_default_str()
         ->check(CLI::IsMember({"trilinear", "seven_point"}));
     add_precision(app, options.precision, "of everything on the device");
     app.add_option("--sweeps", options.sweeps, "Gauss-Seidel sweeps without multigrid")->capture_default_str()->check(CLI::Range(1, 100000));
-    app.add_option("--cycles", options.cycles, "V-cycles of multigrid, at most")->capture_default_str()->check(positive());
-    app.add_option("--before", options.settings.sweeps_before, "sweeps of a V-cycle on its way down")
+    app.add_option("--cycles", options.cycles, "maximum number of multigrid V-cycles")->capture_default_str()->check(positive());
+    app.add_option("--before", options.settings.sweeps_before, "sweeps of a V-cycle before the coarse grid")
         ->capture_default_str()
         ->check(CLI::Range(0, 10));
-    app.add_option("--after", options.settings.sweeps_after, "and on its way up")->capture_default_str()->check(CLI::Range(1, 10));
-    app.add_option("--output", options.output, "folder for a chart of the convergence, a picture and a .vti file of the error");
+    app.add_option("--after", options.settings.sweeps_after, "sweeps of a V-cycle after the coarse grid")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 10));
+    app.add_option("--output", options.output, "folder for a chart of the convergence, and a picture and a .vti file of the error");
 }
 
 struct Run {

@@ -121,25 +121,24 @@ int main(int argc, char** argv) try {
     hone::OnlineSettings settings;
     CLI::App options("A time loop whose kernel is tuned while it runs. What is found stays in --db, else in HONE_DB or your own folder.");
     options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
-    options.add_option("--steps", steps, "time steps")->capture_default_str()->check(hone::examples::positive());
+    options.add_option("--steps", steps, "number of time steps")->capture_default_str()->check(hone::examples::positive());
     hone::examples::add_device(options, device, folder);
-    options.add_option("--bound", settings.rules.bound, "part of the time that may be spent exploring")
+    options.add_option("--bound", settings.rules.bound, "fraction of the time that exploring may cost")
         ->capture_default_str()
         ->check(hone::examples::not_negative());
-    options.add_option("--evaluations", settings.rules.evaluations, "candidates before the finalists are compared")
+    options.add_option("--evaluations", settings.rules.evaluations, "candidates to measure before the finalists are compared")
         ->capture_default_str()
         ->check(hone::examples::positive());
-    options.add_option("--strategy", settings.strategy, "search strategy; default the database's or hone's own");
-    options.add_option("--seed", settings.seed, "of the search")->capture_default_str();
-    options.add_option("--best", best, "a configuration to be timed, too");
-    options.add_option("--vetting-words", settings.vetting_words, "candidates are verified first on arrays of at most so many words")
+    options.add_option("--strategy", settings.strategy, "search strategy; default: the database's, or hone's own");
+    options.add_option("--seed", settings.seed, "seed of the search")->capture_default_str();
+    options.add_option("--best", best, "a configuration to time as well");
+    options.add_option("--vetting-words", settings.vetting_words, "verify candidates first on arrays of at most this many values")
         ->capture_default_str()
         ->check(hone::examples::positive());
-    options.add_flag("--verify-reduced", settings.verify_reduced, "candidates run without having been verified at the problem's own size, too");
+    options.add_flag("--verify-reduced", settings.verify_reduced, "run candidates even if they were not verified at the problem's own size");
     options
         .add_option("--begin", beginning,
-                    "when tuning begins: with the program, whose device the worker then opens at the same time, with the arrays, before they are "
-                    "filled, or with the steps")
+                    "when tuning begins: program (the worker opens the device while the program starts), arrays (before they are filled), or steps")
         ->capture_default_str()
         ->check(CLI::IsMember({"program", "arrays", "steps"}));
     options.add_flag("--json", as_json, "print one line of JSON");

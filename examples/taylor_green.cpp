@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <hone/hone.hpp>
 #include <hone/solvers.hpp>
 #include <optional>
@@ -45,22 +44,22 @@ struct Options {
 void declare(CLI::App& app, Options& options) {
     add_device(app, options.device, options.records, device_list);
     add_exchange(app, options.exchange);
-    app.add_option("--dimension", options.flow.dimension, "2: decays as known exactly; 3: vortices stretch and break up")
+    app.add_option("--dimension", options.flow.dimension, "2: the exact solution is known; 3: vortices stretch and break up")
         ->capture_default_str()
         ->check(CLI::Range(2, 3));
-    app.add_option("--cells", options.flow.cells, "along each axis; 0: in 3D 128 on a GPU and 32 on the processor, in 2D 256 and 64")
+    app.add_option("--cells", options.flow.cells, "cells along each axis; 0: in 3D 128 on a GPU and 32 on a processor, in 2D 256 and 64")
         ->capture_default_str()
         ->check(CLI::Range(0, 1024));
-    app.add_option("--viscosity", options.flow.viscosity, "one over the Reynolds number; 0: the energy stays")
+    app.add_option("--viscosity", options.flow.viscosity, "one over the Reynolds number; 0: the energy is conserved")
         ->capture_default_str()
         ->check(not_negative());
-    app.add_option("--time", options.time, "to go to; a vortex turns round in about 6")->capture_default_str()->check(positive());
-    app.add_option("--courant", options.courant, "time step, as a part of a cell's width over the largest speed")
+    app.add_option("--time", options.time, "end time; a vortex turns once in about 6")->capture_default_str()->check(positive());
+    app.add_option("--courant", options.courant, "time step times the largest speed, as a fraction of the cell width")
         ->capture_default_str()
         ->check(between(0.01, 0.8));
     add_precision(app, options.flow.precision, "of the flow and of the pressure solver");
     app.add_option("--output", options.folder, "folder for energy.csv, energy.svg, pictures of the vorticity and a series for ParaView (flow.pvd)");
-    app.add_option("--frames", options.frames, "pictures from the beginning to the end")->capture_default_str()->check(CLI::Range(2, 1000));
+    app.add_option("--frames", options.frames, "number of pictures")->capture_default_str()->check(CLI::Range(2, 1000));
 }
 
 // What is kept of a run.
@@ -135,18 +134,13 @@ void print_history(const History& history) {
 }
 
 void write_history(const std::filesystem::path& folder, const History& history) {
-    std::ofstream csv(folder / "energy.csv");
-    csv << "time,energy,dissipation,divergence\n";
-    Chart chart{"Taylor-Green vortex", "time", "per unit mass", false, {{"energy", {}}, {"dissipation", {}}}};
+    Table table{{"time", "energy", "dissipation", "divergence"}, {}};
     for (std::size_t n = 0; n < history.times.size(); ++n) {
         const FlowSums& sums = history.sums[n];
-        csv << fmt::format("{},{},{},{}\n", history.times[n], sums.energy, sums.dissipation, sums.divergence);
-        chart.curves[0].points.emplace_back(history.times[n], sums.energy);
-        chart.curves[1].points.emplace_back(history.times[n], sums.dissipation);
+        table.rows.push_back({history.times[n], sums.energy, sums.dissipation, sums.divergence});
     }
-    csv.close();
-    if (!csv) throw hone::Error((folder / "energy.csv").string(), "it cannot be written", "choose another folder for --output");
-    write_chart(folder / "energy.svg", chart);
+    write_csv(folder / "energy.csv", table);
+    write_chart(folder / "energy.svg", {"Taylor-Green vortex", "time", "per unit mass", false, table.curves("time", {"energy", "dissipation"})});
 }
 
 bool check_run(const Flow& flow, const History& history, const Options& options, double allowed_divergence) {
@@ -212,12 +206,7 @@ void choose_exchange(const Options& options, hone::Session& session, Communicato
         Flow flow(ranks, backend, session.library(), options.flow);
         flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));
         const double dt = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant).dt;
-        const auto take = [&](int steps) {
-            return seconds_together(ranks, backend, [&] {
-                for (int step = 0; step < steps; ++step) flow.step(dt);
-            });
-        };
-        return timer(take, [&] { return sums_of(flow.velocity(), options.flow.viscosity, ranks).energy; });
+        return timer.steps([&] { flow.step(dt); }, [&] { return sums_of(flow.velocity(), options.flow.viscosity, ranks).energy; });
     };
     const int n = options.flow.cells;
     const std::string size = fmt::format("nx={0} ny={0} nz={0}", n);

@@ -127,6 +127,21 @@ TEST(Layering, EveryIncludeFollowsTheFolderOrder) {
     }
 }
 
+// What programs need more is library, in solvers/.
+TEST(Layering, ProgramsOfExamplesAreShort) {
+    constexpr int most_lines = 300;
+    int programs = 0;
+    for (const auto& file : sources()) {
+        if (!file.string().starts_with("examples/")) continue;
+        std::ifstream source(test::source_path(file));
+        int lines = 0;
+        for (std::string line; std::getline(source, line);) ++lines;
+        EXPECT_LE(lines, most_lines) << file;
+        ++programs;
+    }
+    EXPECT_GE(programs, 10);
+}
+
 // All that a public header includes, itself first.
 std::vector<std::string> closure_of(const std::string& header) {
     std::vector<std::string> todo{header}, found;

@@ -152,13 +152,28 @@ extern "C" __global__ void __launch_bounds__(block_x * block_y) heat_7(const rea
     if (x >= nx || y >= ny) return;
     const int begin = first + blockIdx.z * z_block, end = min(begin + z_block, last);
     const wide row = nx + 2, plane = row * (ny + 2);
-    // Rows beyond the grid repeat the boundary behind it, which is there to be read.
-    const auto position = [&](int t) { return (begin + 1) * plane + min(y + t + 1, ny + 1) * row + x + 1; };
+    // Words of the rows' points, and of the rows before and behind them. Rows beyond the grid repeat the boundary behind it, which is there to be read.
+    wide at[rows + 2];
+    #pragma unroll
+    for (int t = 0; t < rows + 2; ++t) at[t] = (begin + 1) * plane + min(y + t, ny + 1) * row + x + 1;
+    real below[rows], here[rows];
+    #pragma unroll
+    for (int t = 0; t < rows; ++t) below[t] = u[at[t + 1] - plane], here[t] = u[at[t + 1]];
     const real r = rate[0];
-    //@ columns
     for (int z = begin; z < end; ++z) {
-        //@ updates
-        //@ advance
+        real above[rows];
+        #pragma unroll
+        for (int t = 0; t < rows; ++t) above[t] = u[at[t + 1] + plane];
+        #pragma unroll
+        for (int t = 0; t < rows; ++t) {
+            const real south = t > 0 ? here[t - 1] : u[at[0]], north = t + 1 < rows ? here[t + 1] : u[at[rows + 1]];
+            const real around = u[at[t + 1] - 1] + u[at[t + 1] + 1] + south + north + below[t] + above[t];
+            if (y + t < ny) u_next[at[t + 1]] = here[t] + r * (around - 6 * here[t]);
+        }
+        #pragma unroll
+        for (int t = 0; t < rows; ++t) below[t] = here[t], here[t] = above[t];
+        #pragma unroll
+        for (wide& each : at) each += plane;
     }
 }
 )";
@@ -206,33 +221,6 @@ Block constants(const Problem& problem, const std::vector<std::pair<const char*,
     return block;
 }
 
-// The rows of a thread, unrolled: row t's neighbours along y are rows t - 1 and t + 1, of which the
-// outermost are loaded.
-Block columns(std::int64_t rows) {
-    Block block;
-    for (std::int64_t t = 0; t < rows; ++t)
-        block.line("wide at_{0} = position({0});", t).line("real below_{0} = u[at_{0} - plane], here_{0} = u[at_{0}];", t);
-    return block.line("wide at_south = position(-1), at_north = position({});", rows);
-}
-
-Block updates(std::int64_t rows) {
-    Block block;
-    for (std::int64_t t = 0; t < rows; ++t) block.line("const real above_{0} = u[at_{0} + plane];", t);
-    for (std::int64_t t = 0; t < rows; ++t) {
-        const std::string south = t == 0 ? "u[at_south]" : fmt::format("here_{}", t - 1);
-        const std::string north = t + 1 == rows ? "u[at_north]" : fmt::format("here_{}", t + 1);
-        block.line("const real around_{0} = u[at_{0} - 1] + u[at_{0} + 1] + {1} + {2} + below_{0} + above_{0};", t, south, north);
-        block.line("if (y + {0} < ny) u_next[at_{0}] = here_{0} + r * (around_{0} - 6 * here_{0});", t);
-    }
-    return block;
-}
-
-Block advance(std::int64_t rows) {
-    Block block;
-    for (std::int64_t t = 0; t < rows; ++t) block.line("below_{0} = here_{0}, here_{0} = above_{0}, at_{0} += plane;", t);
-    return block.line("at_south += plane, at_north += plane;");
-}
-
 hone::KernelSource common(const Problem& problem, Target target) {
     const Grid grid(problem);
     hone::KernelSource source;
@@ -254,10 +242,7 @@ hone::KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     source.text =
         hone::render_text(cuda_template, "heat_7.cu",
                           {{"banner", banner(problem, config, Target::cuda)},
-                           {"constants", constants(problem, {{"block_x", block_x}, {"block_y", block_y}, {"rows", rows}, {"z_block", z_block}})},
-                           {"columns", columns(rows)},
-                           {"updates", updates(rows)},
-                           {"advance", advance(rows)}});
+                           {"constants", constants(problem, {{"block_x", block_x}, {"block_y", block_y}, {"rows", rows}, {"z_block", z_block}})}});
     hone::Launch launch;
     launch.entry = "heat_7";
     launch.grid = {blocks(grid.nx, block_x), blocks(grid.ny, block_y * rows), 1};

@@ -73,11 +73,12 @@ void keep(const Record& record, const std::filesystem::path& records) {
 void add_exchange(CLI::App& app, ExchangeOptions& options) {
     app.add_option(
            "--exchange", options.how,
-           "how ranks exchange what they share: auto: the fastest by the records in --db, else usual; usual; or some of messages=copies, stores, "
-           "spin, events, nccl or host; edges=ahead, beside, before or serial; depth=N; by commas (docs/many-devices.md)")
+           "how ranks exchange data: auto (the fastest according to the records in --db, otherwise usual), usual, or a list, separated by commas, of "
+           "messages=copies, stores, spin, events, nccl or host; edges=ahead, beside, before or serial; depth=N (docs/many-devices.md)")
         ->capture_default_str();
-    app.add_flag("--tune-exchange", options.tune,
-                 "measure first which is the fastest; it is kept in --db, else in HONE_DB or your own folder, for ranks over such links");
+    app.add_flag(
+        "--tune-exchange", options.tune,
+        "first measure which way is the fastest; the result is kept in --db, otherwise in HONE_DB or your own folder, for ranks with the same links");
 }
 
 void choose_exchange(const ExchangeOptions& options, Communicator& ranks, Backend& backend, const Database& database,
@@ -148,6 +149,15 @@ ExchangePeriod StepTimer::operator()(const std::function<double(int)>& take, con
     for (int sample = 0; sample < samples; ++sample) period.seconds.push_back(take(steps_) / steps_);
     period.digits = digits();
     return period;
+}
+
+ExchangePeriod StepTimer::steps(const std::function<void()>& step, const std::function<double()>& digits) {
+    const auto take = [&](int count) {
+        return seconds_together(ranks_, backend_, [&] {
+            for (int i = 0; i < count; ++i) step();
+        });
+    };
+    return (*this)(take, digits);
 }
 
 }  // namespace hone::examples

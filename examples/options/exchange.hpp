@@ -39,14 +39,17 @@ double seconds_together(Communicator& ranks, Backend& backend, const std::functi
 /// must outlive the tuning.
 class StepTimer {
   public:
-    StepTimer(Communicator& ranks, const Backend& backend)
-        : ranks_(ranks), most_steps_(traits_of(backend.device().fingerprint.target).shares_processors ? 8 : 96) {}
+    StepTimer(Communicator& ranks, Backend& backend)
+        : ranks_(ranks), backend_(backend), most_steps_(traits_of(backend.device().fingerprint.target).shares_processors ? 8 : 96) {}
     /// `take` goes so many steps on, and says the seconds of all; `digits` is asked afterwards.
     /// What the first step begins with must be the same for all settings.
     ExchangePeriod operator()(const std::function<double(int steps)>& take, const std::function<double()>& digits);
+    /// The same where `step` queues one step: all ranks begin together.
+    ExchangePeriod steps(const std::function<void()>& step, const std::function<double()>& digits);
 
   private:
     Communicator& ranks_;
+    Backend& backend_;
     int most_steps_;
     int steps_ = 0;  // of a sample, once that is known
 };

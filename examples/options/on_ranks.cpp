@@ -60,4 +60,9 @@ double copy_rate(Backend& backend, Communicator& ranks, double run_seconds) {
     return all_reduce(ranks, Reduction::sum, measure_ceilings(backend).copy_bytes_per_second);
 }
 
+std::string beside_copy(double bytes_per_second, double copy) {
+    if (copy <= 0) return "";
+    return fmt::format(", {:.0f} % of what a copy moves here ({:.1f} GB/s)", 100 * bytes_per_second / copy, copy * 1e-9);
+}
+
 }  // namespace hone::examples

@@ -28,5 +28,8 @@ SessionSettings session_settings(const std::filesystem::path& records, const Com
 /// seconds with. 0 for a short run on processors, where measuring would take longer than the run.
 /// All ranks call it.
 double copy_rate(Backend& backend, Communicator& ranks, double run_seconds);
+/// ", 90 % of what a copy moves here (4.1 GB/s)", of a run that moves so many bytes per second;
+/// nothing where the copy is not known.
+std::string beside_copy(double bytes_per_second, double copy);
 
 }  // namespace hone::examples

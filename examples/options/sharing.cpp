@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <hone/hone.hpp>
@@ -36,10 +37,11 @@ bool alike(Communicator& ranks, const std::string& device) {
 
 void add_sharing(CLI::App& app, SharingOptions& options) {
     app.add_option("--speeds", options.speeds,
-                   "by which ranks get their parts of the mesh: equal; measured, at the start; a number for each rank, by commas, of many ranks in "
-                   "turn; or best: measured where their devices differ")
+                   "speeds by which the mesh is divided among ranks: equal; measured at the start; one number per rank, separated by commas and "
+                   "repeated for further ranks; or best: measured if the ranks' devices differ")
         ->capture_default_str();
-    app.add_option("--cutter", options.cutter, "what shares the mesh among ranks: bisection, metis, or best: metis where hone was built with it")
+    app.add_option("--cutter", options.cutter,
+                   "program that divides the mesh among ranks: bisection, metis, or best: metis if hone was built with it")
         ->capture_default_str()
         ->check(CLI::IsMember({"best", "bisection", "metis"}));
 }
@@ -55,6 +57,15 @@ double speed_of_rank(const SharingOptions& options, Communicator& ranks, const s
     const std::vector<double> speeds = speeds_of(options.speeds);
     if (speeds.empty()) throw Error("--speeds", "there is none", "use best, equal, measured, or a positive number for each rank, by commas");
     return speeds[static_cast<std::size_t>(ranks.rank()) % speeds.size()];
+}
+
+void print_parts(Communicator& ranks, const std::string& what, double own, double others) {
+    std::vector<double> all(static_cast<std::size_t>(2 * ranks.size()));
+    ranks.all_gather(std::array{own, others}, equal_counts(ranks, 2), all);
+    if (ranks.rank() > 0 || ranks.size() == 1) return;
+    fmt::print("{} ranks, by {}; {}:", ranks.size(), ranks.transport(), what);
+    for (std::size_t at = 0; at < all.size(); at += 2) fmt::print(" {} ({})", all[at], all[at + 1]);
+    fmt::print("\n");
 }
 
 }  // namespace hone::examples

@@ -19,4 +19,8 @@ void add_sharing(CLI::App& app, SharingOptions& options);
 /// neither a way nor positive numbers.
 double speed_of_rank(const SharingOptions& options, Communicator& ranks, const std::string& device, const std::function<double()>& measure);
 
+/// The first rank prints how many items each rank has, and of these so many others: "2 ranks, by
+/// threads; elements of each (those at others): 96 (16) 96 (16)". Nothing on one rank; all call it.
+void print_parts(Communicator& ranks, const std::string& what, double own, double others);
+
 }  // namespace hone::examples

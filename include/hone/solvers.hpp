@@ -19,6 +19,7 @@
 #include <hone/runtime/ranks/run_ranks.hpp>
 #include <hone/runtime/ranks/thread_ranks.hpp>
 #include <hone/runtime/ranks/threads_of_processes.hpp>
+#include <hone/solvers/acoustics/line_survey.hpp>
 #include <hone/solvers/acoustics/reflection.hpp>
 #include <hone/solvers/acoustics/run.hpp>
 #include <hone/solvers/acoustics/synthetic_model.hpp>
@@ -29,8 +30,11 @@
 #include <hone/solvers/hydro/kernel_operator.hpp>
 #include <hone/solvers/hydro/mass_solver.hpp>
 #include <hone/solvers/hydro/reference.hpp>
+#include <hone/solvers/hydro/step_cost.hpp>
 #include <hone/solvers/maxwell/balanced_run.hpp>
+#include <hone/solvers/maxwell/checks.hpp>
 #include <hone/solvers/maxwell/rates.hpp>
+#include <hone/solvers/maxwell/wave_case.hpp>
 #include <hone/solvers/maxwell/wave_run.hpp>
 #include <hone/solvers/mesh/boxes.hpp>
 #include <hone/solvers/mesh/geometry.hpp>
@@ -44,8 +48,11 @@
 #include <hone/solvers/output/image.hpp>
 #include <hone/solvers/output/progress.hpp>
 #include <hone/solvers/output/rank_image.hpp>
+#include <hone/solvers/output/table.hpp>
 #include <hone/solvers/output/vtk.hpp>
 #include <hone/solvers/output/vtk_elements.hpp>
+#include <hone/solvers/poisson/checks.hpp>
+#include <hone/solvers/poisson/poisson_case.hpp>
 #include <hone/solvers/poisson/solver.hpp>
 #include <hone/solvers/taylor_green/checks.hpp>
 #include <hone/solvers/taylor_green/flow.hpp>

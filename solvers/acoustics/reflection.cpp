@@ -71,4 +71,10 @@ std::vector<Reflection> measure_reflection(Backend& backend, KernelLibrary& libr
     return result;
 }
 
+Check check_reflection(const std::vector<Reflection>& reflections) {
+    const bool good = std::all_of(reflections.begin(), reflections.end(),
+                                  [](const Reflection& reflection) { return reflection.part < (reflection.angle < 40 ? 0.02 : 0.1); });
+    return {"below 2 % up to 30 degrees and 10 % up to 60", good};
+}
+
 }  // namespace hone::inline v0_1::solvers::seismic

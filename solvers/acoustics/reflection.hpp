@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "solvers/acoustics/wave_solver.hpp"
+#include "solvers/output/check.hpp"
 
 namespace hone::inline v0_1::solvers::seismic {
 
@@ -19,5 +20,8 @@ struct Reflection {
 /// The strongest reflection from any of the walls counts, at any time until the echo from the wall
 /// in question has passed.
 std::vector<Reflection> measure_reflection(Backend& backend, KernelLibrary& library, const WaveSettings& settings, int dimension, double wavelength);
+
+/// What layers of the default width keep to, at wavelengths below half of it.
+Check check_reflection(const std::vector<Reflection>& reflections);
 
 }  // namespace hone::inline v0_1::solvers::seismic

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
@@ -95,6 +96,40 @@ std::string fastest_kernels(const Database& database, const Backend& backend, co
     };
     const std::optional<double> step = cost_of("step"), sweeps = cost_of("sweeps");
     return step && sweeps && *sweeps < *step ? "sweeps" : "step";
+}
+
+int fastest_levels(Communicator& ranks, const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings,
+                   const Survey& survey) {
+    int levels = settings.exchange_every > 1 ? 1 : fastest_levels(database, backend, model, settings, survey);
+    ranks.broadcast(std::as_writable_bytes(std::span(&levels, 1)), 0);
+    WaveSettings with = settings;
+    for (with.levels = levels; with.levels > 1 && WaveSolver::most_ranks(model, with) < ranks.size();) --with.levels;
+    return with.levels;
+}
+
+std::string fastest_kernels(Communicator& ranks, const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings) {
+    bool sweeps = fastest_kernels(database, backend, model, settings) == "sweeps";
+    ranks.broadcast(std::as_writable_bytes(std::span(&sweeps, 1)), 0);
+    return sweeps ? "sweeps" : "step";
+}
+
+std::vector<Problem> problems_to_choose_from(const Backend& backend, const Model& model, const WaveSettings& settings, bool any_kernels,
+                                             bool any_levels) {
+    WaveSettings with = settings;
+    std::vector<Problem> problems;
+    const auto add = [&] {
+        for (const Problem& problem : WaveSolver::problems(model, with)) problems.push_back(problem);
+    };
+    if (any_kernels) {
+        with.kernels = "sweeps";
+        add();
+        with.kernels = "step";
+    }
+    add();
+    if (!any_levels) return problems;
+    for (with.levels = 2; with.levels <= most_levels(model, with); ++with.levels)
+        if (const Problem pass = WaveSolver::problems(model, with).front(); can_run(backend, pass)) problems.push_back(pass);
+    return problems;
 }
 
 }  // namespace hone::inline v0_1::solvers::seismic

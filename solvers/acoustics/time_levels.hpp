@@ -33,9 +33,20 @@ bool can_run(const Backend& backend, const Problem& problem);
 /// How many time steps of one pass are the fastest by what a database knows of this device, with
 /// the rows computed beside; 1 where it does not know both.
 int fastest_levels(const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings, const Survey& survey);
+/// The same on all ranks: by the first one's records, and no more than ranks have layers for. One
+/// where several steps pass between exchanges. All ranks call it alike.
+int fastest_levels(Communicator& ranks, const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings,
+                   const Survey& survey);
 
 /// `sweeps` where a database knows that on this device a sweep for velocities and one for pressure
 /// take less time than a step in one pass, as may be at order 16 in 3D; else `step`.
 std::string fastest_kernels(const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings);
+/// The same on all ranks, by the first one's records. All ranks call it alike.
+std::string fastest_kernels(Communicator& ranks, const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings);
+
+/// What to tune so that these functions can choose: the problems of `settings`; with `any_kernels`
+/// those of `sweeps` and `step`; with `any_levels` also every pass that the device can run.
+std::vector<Problem> problems_to_choose_from(const Backend& backend, const Model& model, const WaveSettings& settings, bool any_kernels,
+                                             bool any_levels);
 
 }  // namespace hone::inline v0_1::solvers::seismic

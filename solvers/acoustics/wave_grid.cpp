@@ -70,6 +70,18 @@ std::string problem_text(const Model& model, const WaveSettings& settings, const
 
 }  // namespace
 
+Wall parse_wall(const std::string& word) {
+    if (word == "absorbing") return Wall::absorbing;
+    if (word == "rigid") return Wall::rigid;
+    if (word == "free") return Wall::free_surface;
+    throw Error("wall", "there is no \"" + word + "\"", "use absorbing, rigid or free");
+}
+
+void WaveSettings::set_walls(int dimension, Wall top, Wall sides) {
+    for (auto& axis : walls) axis = {sides, sides};
+    walls[static_cast<std::size_t>(dimension - 1)][0] = top;
+}
+
 std::string to_string(Wall wall) {
     switch (wall) {
         case Wall::absorbing:

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "foundation/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/ranks/halo_exchange.hpp"
 #include "runtime/ranks/slab.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
@@ -544,6 +545,19 @@ std::vector<Problem> WaveSolver::problems(const Model& model, const WaveSettings
     for (const auto& name : kernel_names(settings)) result.push_back(WaveGrid::problem(model, settings, name));
     if (settings.levels > 1) result.push_back(WaveGrid::single_step(model, settings, WaveGrid::all_layers(model, settings)));
     return result;
+}
+
+Counts WaveSolver::counts_of_step(const Model& model, const WaveSettings& settings) {
+    Counts sum;
+    for (const Problem& problem : problems(model, settings)) {
+        if (problem.integer("levels") != settings.levels) continue;
+        const Counts pass = built_in_families().of(problem).counts(problem);
+        sum.updates = pass.updates / settings.levels;
+        sum.unit = pass.unit;
+        sum.operations += pass.operations / settings.levels;
+        sum.bytes += pass.bytes / settings.levels;
+    }
+    return sum;
 }
 
 void WaveSolver::begin_anew() {

@@ -23,6 +23,8 @@ enum class Wall {
     free_surface,  ///< the pressure is 0; on top only
 };
 std::string to_string(Wall wall);
+/// "absorbing", "rigid" or "free"; throws Error for anything else.
+Wall parse_wall(const std::string& word);
 
 struct WaveSettings {
     int order = 8;                  ///< in space: 4, 8 or 16
@@ -36,6 +38,9 @@ struct WaveSettings {
     /// travel as seldom, and what lies in them is computed on both sides. With several levels a
     /// pass is what they do at once.
     int exchange_every = 1;
+
+    /// What is on top of a model of so many dimensions, and what at its sides and its bottom.
+    void set_walls(int dimension, Wall top, Wall sides);
 };
 
 /// What happens in a model: a source of unit amplitude (exact_pressure says what that means), and
@@ -84,6 +89,9 @@ class WaveSolver {
     /// all steps; with several levels another one follows, which does what steps are left, and what
     /// source and receivers need.
     static std::vector<Problem> problems(const Model& model, const WaveSettings& settings);
+    /// Of the kernels of one time step of the whole grid: a pass of several levels has a part of
+    /// what it does for each of its steps.
+    static Counts counts_of_step(const Model& model, const WaveSettings& settings);
     /// The most ranks that these layers serve: each has as many as its neighbours read.
     static int most_ranks(const Model& model, const WaveSettings& settings);
 

@@ -243,4 +243,19 @@ std::int64_t KernelOperator::solves() const {
     return machine_->solves;
 }
 
+Problem shared_problem(const ZonePart& part, TimeScheme scheme, Assembly assembly) {
+    const Problem here = shared_problem(part.here(), scheme, assembly);
+    return built_in_families().parse_problem(fmt::format("{} {}={}", here.class_key(), here.extents().front(), part.whole_zones()));
+}
+
+void begin_balanced(const Database& database, const Problem& problem, const DeviceSide& first, const DeviceSide& second,
+                    KernelOperator::Settings& settings) {
+    const Share share = database.best_share(problem, first, second);
+    if (share.grade != Grade::exact) return;
+    const std::string& result = problem.word("result");
+    settings.configurations.emplace(result, share.config.key());
+    settings.configurations.emplace("partner." + result, share.partner_config.key());
+    settings.partner->known = share.known;
+}
+
 }  // namespace hone::inline v0_1::solvers::hydro

@@ -77,4 +77,13 @@ class KernelOperator final : public Operator {
 /// tuned.
 std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly, std::optional<MassForm> mass);
 
+/// shared_problem on the whole mesh, the same on all ranks.
+Problem shared_problem(const ZonePart& part, TimeScheme scheme, Assembly assembly);
+
+/// Lets two devices begin with the share that a database has for this very problem, and with the
+/// configurations that it was found with. Does nothing where the database has none. Requires a
+/// partner in the settings.
+void begin_balanced(const Database& database, const Problem& problem, const DeviceSide& first, const DeviceSide& second,
+                    KernelOperator::Settings& settings);
+
 }  // namespace hone::inline v0_1::solvers::hydro

@@ -75,4 +75,18 @@ StepCost cost_of_steps(KernelOperator& on, const Discretisation& of, TimeScheme 
     return cost;
 }
 
+double measured_speed(const HydroProblem& problem, int order, TimeScheme scheme, const KernelOperator::Settings& settings, Backend& backend,
+                      KernelLibrary& library) {
+    constexpr int steps = 3;
+    const int cells = problem.dimension == 2 ? 24 : 8;
+    const Discretisation of(problem, order, quad_box({problem.dimension, {cells, cells, cells}}));
+    KernelOperator on(backend, library, of, scheme, settings);
+    Stepper stepper(on, scheme, of.first);
+    stepper.step(problem.time);
+    const double seconds = backend.seconds({}, [&] {
+        for (int i = 0; i < steps; ++i) stepper.step(problem.time);
+    });
+    return static_cast<double>(of.zones()) / seconds;
+}
+
 }  // namespace hone::inline v0_1::solvers::hydro

@@ -34,4 +34,8 @@ struct StepCostSettings {
 StepCost cost_of_steps(KernelOperator& on, const Discretisation& of, TimeScheme scheme, std::span<const std::optional<PowerSource>> meters,
                        const StepCostSettings& settings);
 
+/// Zones per second of this device, by a few time steps of the problem on a small box of its own.
+double measured_speed(const HydroProblem& problem, int order, TimeScheme scheme, const KernelOperator::Settings& settings, Backend& backend,
+                      KernelLibrary& library);
+
 }  // namespace hone::inline v0_1::solvers::hydro

@@ -33,9 +33,11 @@ class WavePart {
     /// Of own elements and copies. Time step, and whether all materials are alike, are those of the
     /// whole mesh.
     const Discretisation& here() const { return here_; }
-    int own() const { return own_; }                                 ///< elements
-    int boundary() const { return boundary_; }                       ///< of these, with a neighbour on another rank
-    std::int64_t whole() const { return elements_.items(); }         ///< elements of all ranks
+    int own() const { return own_; }                          ///< elements
+    int boundary() const { return boundary_; }                ///< of these, with a neighbour on another rank
+    std::int64_t whole() const { return elements_.items(); }  ///< elements of all ranks
+    /// Words of all fields at all nodes of the whole mesh.
+    std::int64_t unknowns() const { return whole() * here_.equation->field_count() * here_.nodes(); }
     const std::string& fingerprint() const { return fingerprint_; }  ///< of the whole mesh and its materials
     const std::vector<GatherLink>& links() const { return links_; }  ///< words of [element][field][node]
     const OrderedGather& elements() const { return elements_; }      ///< own elements among all

@@ -50,6 +50,13 @@ void append_bytes(std::string& bytes, const Value* values, std::size_t count) {
 
 }  // namespace
 
+Boundary parse_boundary(const std::string& word, const std::string& where) {
+    if (word == "reflecting") return Boundary::reflecting;
+    if (word == "absorbing") return Boundary::absorbing;
+    if (word == "periodic") return Boundary::periodic;
+    throw Error(where, "\"" + word + "\" is not a kind of boundary", "use reflecting, absorbing or periodic");
+}
+
 std::array<int, 3> face_vertices(const Mesh& mesh, int element, int face) {
     const auto& places = (mesh.dimension == 3 ? tetrahedron_faces : triangle_faces)[static_cast<std::size_t>(face)];
     std::array<int, 3> vertices{Mesh::none, Mesh::none, Mesh::none};

@@ -18,6 +18,10 @@ enum class Boundary : std::uint8_t {
     periodic     ///< another face of the boundary is the neighbour; see Mesh::links
 };
 
+/// "reflecting", "absorbing" or "periodic"; throws Error for anything else, saying `where` it was
+/// given.
+Boundary parse_boundary(const std::string& word, const std::string& where = "boundary");
+
 /// Straight-sided triangles or tetrahedra that meet in whole faces.
 ///
 /// A tetrahedron has its vertices where the reference element has (-1,-1,-1), (1,-1,-1), (-1,1,-1),

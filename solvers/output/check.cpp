@@ -19,4 +19,10 @@ bool report(const std::vector<Check>& checks) {
     return all;
 }
 
+bool report(const std::vector<Check>& checks, const Communicator& ranks) {
+    bool all = true;
+    for (const Check& check : checks) all = report(check.good, check.text, ranks) && all;
+    return all;
+}
+
 }  // namespace hone::inline v0_1::solvers

@@ -21,5 +21,6 @@ bool report(bool good, const std::string& text);
 bool report(bool good, const std::string& text, const Communicator& ranks);
 /// All of them; returns whether all hold.
 bool report(const std::vector<Check>& checks);
+bool report(const std::vector<Check>& checks, const Communicator& ranks);
 
 }  // namespace hone::inline v0_1::solvers

@@ -90,5 +90,22 @@ TEST_F(ExchangeOptionsTest, RefusesWhatDoesNotFit) {
     EXPECT_EQ(chosen({.how = "auto", .tune = true}), ExchangeSettings()) << "there is nothing to choose";
 }
 
+// As many steps with all settings, and the digits of the last one.
+TEST_F(ExchangeOptionsTest, ATimerTakesAsManyStepsWhateverTheyTake) {
+    run_thread_ranks(2, [&](Communicator& ranks) {
+        StepTimer timer(ranks, *backend_);
+        std::vector<int> taken;
+        for (int setting = 0; setting < 3; ++setting) {
+            int steps = 0;
+            const ExchangePeriod period = timer.steps([&] { ++steps; }, [&] { return static_cast<double>(steps); });
+            EXPECT_EQ(period.seconds.size(), 5U);
+            EXPECT_EQ(period.digits, steps);
+            taken.push_back(steps);
+        }
+        EXPECT_EQ(taken[1], taken[2]);
+        EXPECT_GT(taken[0], 5 * 4);
+    });
+}
+
 }  // namespace
 }  // namespace hone::examples::exchange_test

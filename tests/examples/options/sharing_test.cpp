@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
 #include <vector>
 
 #include "foundation/error.hpp"
@@ -40,6 +41,20 @@ TEST(SpeedOfRank, IsMeasuredWhereDevicesDiffer) {
 
 TEST(SpeedOfRank, RefusesWhatIsNone) {
     for (const char* const option : {"fast", "1,0", "1,-2", "1,2x", ""}) EXPECT_THROW(speeds(option, {"a", "b"}), Error) << option;
+}
+
+TEST(PrintParts, TheFirstRankTellsOfAll) {
+    const auto printed = [](int size) {
+        testing::internal::CaptureStdout();
+        run_thread_ranks(size,
+                         [](Communicator& ranks) { print_parts(ranks, "elements of each (those at others)", 10.0 + ranks.rank(), ranks.rank()); });
+        std::fflush(stdout);
+        return testing::internal::GetCapturedStdout();
+    };
+    const std::string of_three = printed(3);
+    EXPECT_EQ(of_three.find("3 ranks, by "), 0U) << of_three;
+    EXPECT_NE(of_three.find("; elements of each (those at others): 10 (0) 11 (1) 12 (2)\n"), std::string::npos) << of_three;
+    EXPECT_EQ(printed(1), "");
 }
 
 }  // namespace

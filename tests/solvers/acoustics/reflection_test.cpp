@@ -36,5 +36,11 @@ TEST(AbsorbingLayer, SendsLittleBack) {
     EXPECT_LT(solid[3].part, 0.06);
 }
 
+TEST(AbsorbingLayer, TheCheckHoldsBelowItsBoundsAlone) {
+    EXPECT_TRUE(check_reflection({{0, 0.019}, {30, 0.019}, {60, 0.09}}).good);
+    EXPECT_FALSE(check_reflection({{0, 0.019}, {30, 0.021}, {60, 0.09}}).good);
+    EXPECT_FALSE(check_reflection({{0, 0.019}, {30, 0.019}, {60, 0.11}}).good);
+}
+
 }  // namespace
 }  // namespace hone::solvers::seismic::reflection_test

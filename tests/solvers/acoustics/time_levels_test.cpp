@@ -10,6 +10,7 @@
 #include "foundation/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 #include "solvers/acoustics/wave_grid.hpp"
 #include "tests/support/places.hpp"
 
@@ -105,6 +106,60 @@ TEST_F(TimeLevelsOnCpu, SweepsAreTakenWhereTheRecordsKnowThatBothTogetherAreFast
     EXPECT_EQ(fastest({{"step", 20}, {"velocity", 10}}), "step") << "what a sweep takes is not known";
     EXPECT_EQ(fastest({{"step", 20}, {"velocity", 10}, {"pressure", 6}}), "sweeps");
     EXPECT_EQ(fastest({{"step", 15}, {"velocity", 10}, {"pressure", 6}}), "step");
+}
+
+// What the first rank's records say counts on all, and never more levels than ranks have layers
+// for.
+TEST_F(TimeLevelsOnCpu, AllRanksTakeWhatTheFirstOnesRecordsSay) {
+    const Model model = homogeneous_model(2, {60, 4000, 1}, 10, 2000, 1000);
+    const WaveSettings settings{.order = 4};
+    const Survey survey{{10}, {30, 5, 0}, {{3, 8, 0}}};
+    const Database known = measured(model, settings, {{1, 30}, {2, 20}, {3, 18}, {4, 19}}), nothing(built_in_families());
+    Database of_sweeps(built_in_families());
+    const Model solid = small_model(3);
+    for (const auto& [kernel, cost] : {std::pair("step", 20.0), std::pair("velocity", 10.0), std::pair("pressure", 6.0)})
+        add(of_sweeps, WaveGrid::problem(solid, {.order = 16}, kernel), cost);
+    run_thread_ranks(3, [&](Communicator& ranks) {
+        const bool first = ranks.rank() == 0;
+        EXPECT_EQ(fastest_levels(ranks, first ? known : nothing, *backend_, model, settings, survey), 3);
+        EXPECT_EQ(fastest_levels(ranks, first ? nothing : known, *backend_, model, settings, survey), 1);
+        WaveSettings seldom = settings;
+        seldom.exchange_every = 2;
+        EXPECT_EQ(fastest_levels(ranks, known, *backend_, model, seldom, survey), 1);
+        EXPECT_EQ(fastest_kernels(ranks, first ? of_sweeps : nothing, *backend_, solid, {.order = 16}), "sweeps");
+        EXPECT_EQ(fastest_kernels(ranks, first ? nothing : of_sweeps, *backend_, solid, {.order = 16}), "step");
+    });
+    const Model flat = homogeneous_model(2, {60, 120, 1}, 10, 2000, 1000);
+    WaveSettings two = settings;
+    two.layer = 1;
+    const Database of_flat = measured(flat, two, {{1, 30}, {4, 1}});
+    const Survey shallow{{10}, {30, 5, 0}, {{3, 5, 0}}};
+    const int alone = fastest_levels(of_flat, *backend_, flat, two, shallow);
+    ASSERT_GT(alone, 1);
+    WaveSettings with = two;
+    with.levels = alone;
+    const int most = WaveSolver::most_ranks(flat, with);
+    run_thread_ranks(most + 1, [&](Communicator& ranks) {
+        const int levels = fastest_levels(ranks, of_flat, *backend_, flat, two, shallow);
+        EXPECT_LT(levels, alone);
+        WaveSettings fewer = two;
+        fewer.levels = levels;
+        EXPECT_GE(WaveSolver::most_ranks(flat, fewer), ranks.size());
+    });
+}
+
+TEST_F(TimeLevelsOnCpu, WhatIsTunedIsWhatMayBeChosen) {
+    const Model model = small_model();
+    const auto names = [&](const WaveSettings& settings, bool any_kernels, bool any_levels) {
+        std::vector<std::string> result;
+        for (const Problem& problem : problems_to_choose_from(*backend_, model, settings, any_kernels, any_levels))
+            result.push_back(fmt::format("{} {}", problem.word("kernel"), problem.integer("levels")));
+        return result;
+    };
+    EXPECT_EQ(names({.order = 8}, false, false), (std::vector<std::string>{"step 1"}));
+    EXPECT_EQ(names({.order = 8, .kernels = "sweeps"}, false, true), (std::vector<std::string>{"velocity 1", "pressure 1"}));
+    EXPECT_EQ(names({.order = 8, .kernels = "auto"}, true, true),
+              (std::vector<std::string>{"velocity 1", "pressure 1", "step 1", "step 2", "step 3", "step 4"}));
 }
 
 // Whatever walls there are, and with steps left over.

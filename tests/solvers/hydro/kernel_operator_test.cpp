@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "generator/families/built_in_families.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 #include "solvers/hydro/reference.hpp"
 #include "tests/solvers/hydro/runs.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/support/fresh_random.hpp"
+#include "tests/support/places.hpp"
 
 namespace hone::solvers::hydro::kernel_operator_test {
 namespace {
@@ -129,6 +131,57 @@ TEST_P(SlowHydroKernels, TaylorGreen2D) {
 
 TEST_P(SlowHydroKernels, TaylorGreen3D) {
     expect_published("taylor-green", 3);
+}
+
+// What a run found, the next one of the same problem begins with; another one does not.
+TEST(HydroBalance, BeginsWithWhatTheDatabaseHasForThisProblem) {
+    DiskCache cache(test::kernel_cache_folder());
+    const auto backend = make_backend("cpu", cache);
+    const DeviceSide first{backend->device().fingerprint, backend->device().limits};
+    DeviceSide second = first;
+    second.fingerprint.name = "another device";
+    HydroProblem problem = hydro_problem("sedov", 2);
+    problem.box.zones = {4, 3, 1};
+    const Discretisation of(problem, 2, quad_box(problem.box));
+    const Problem shared = shared_problem(of, TimeScheme::rk4, Assembly::partial);
+    const Family& family = built_in_families().of(shared);
+    Record record{shared, family.space(shared, first.limits).safe(), first.fingerprint};
+    record.purpose = "hybrid";
+    record.hybrid = Hybrid{second.fingerprint, family.space(shared, second.limits).safe(), 0.625, 1, {}, {}, 0, 0};
+    record.counts = family.counts(shared);
+    record.step.median = record.step.low = record.step.high = record.step.minimum = 1e-3;
+    record.step.samples = 3;
+    record.verification_error = 0;
+    record.date = "2026-11-21T00:00:00Z";
+    Database database(built_in_families());
+    database.add(record);
+    KernelOperator::Settings settings;
+    settings.partner = Partner{};
+    begin_balanced(database, shared, first, second, settings);
+    const std::string& result = shared.word("result");
+    EXPECT_EQ(settings.configurations.at(result), record.config.key());
+    EXPECT_EQ(settings.configurations.at("partner." + result), record.hybrid->partner_config.key());
+    ASSERT_TRUE(settings.partner->known);
+    EXPECT_EQ(settings.partner->known->share, 0.625);
+    problem.box.zones = {4, 4, 1};
+    KernelOperator::Settings others;
+    others.partner = Partner{};
+    begin_balanced(database, shared_problem(Discretisation(problem, 2, quad_box(problem.box)), TimeScheme::rk4, Assembly::partial), first, second,
+                   others);
+    EXPECT_TRUE(others.configurations.empty());
+    EXPECT_FALSE(others.partner->known);
+}
+
+TEST(HydroBalance, TheSharedProblemIsThatOfTheWholeMeshOnAnyRank) {
+    HydroProblem problem = hydro_problem("sedov", 2);
+    problem.box.zones = {16, 16, 1};
+    const QuadMesh mesh = quad_box(problem.box);
+    const Problem whole = shared_problem(Discretisation(problem, 2, mesh), TimeScheme::rk2_average, Assembly::partial);
+    run_thread_ranks(2, [&](Communicator& ranks) {
+        const ZonePart part(ranks, problem, 2, mesh);
+        EXPECT_LT(part.here().zones(), 256U);
+        EXPECT_EQ(shared_problem(part, TimeScheme::rk2_average, Assembly::partial).key(), whole.key());
+    });
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <cmath>
+
 #include "generator/families/built_in_families.hpp"
 #include "solvers/hydro/run.hpp"
 #include "tests/support/places.hpp"
@@ -68,6 +70,13 @@ TEST_F(HydroStepCost, CountsThePowerOfAllDevicesOrOfNone) {
     EXPECT_TRUE(half.power[0]);
     EXPECT_FALSE(half.power[1]);
     EXPECT_FALSE(half.watts()) << "that of one device says nothing about both";
+}
+
+TEST_F(HydroStepCost, ASpeedIsMeasuredOnABoxOfItsOwn) {
+    for (const int dimension : {2, 3}) {
+        const double speed = measured_speed(hydro_problem("sedov", dimension), 1, TimeScheme::rk2_average, {}, *one_, library_);
+        EXPECT_TRUE(std::isfinite(speed) && speed > 0) << speed;
+    }
 }
 
 }  // namespace

@@ -51,6 +51,18 @@ TEST(MeshBoxes, PeriodicSidesAreNeighbours) {
     }
 }
 
+TEST(MeshBoundary, IsReadAsItIsNamed) {
+    EXPECT_EQ(parse_boundary("reflecting"), Boundary::reflecting);
+    EXPECT_EQ(parse_boundary("absorbing"), Boundary::absorbing);
+    EXPECT_EQ(parse_boundary("periodic"), Boundary::periodic);
+    try {
+        parse_boundary("open", "--group wall=open");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "--group wall=open: \"open\" is not a kind of boundary; use reflecting, absorbing or periodic");
+    }
+}
+
 TEST(MeshBoxes, RefuseWhatIsNoBox) {
     EXPECT_THROW(kuhn_box({{0, 1, 1}}), Error);
     EXPECT_THROW(kuhn_box({{1, 1, 1}, {0, 0, 0}, {1, -1, 1}}), Error);
