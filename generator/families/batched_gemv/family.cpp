@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "generator/families/batched_gemm/mappings.hpp"
+#include "generator/families/batched_gemm/text.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
 #include "generator/families/batched_gemv/mappings.hpp"
 #include "generator/families/device/dialect.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "generator/families/batched_gemm/mappings.hpp"
+#include "generator/families/batched_gemm/text.hpp"
 #include "generator/families/batched_gemv/mappings.hpp"
 #include "generator/families/device/cuda_copies.hpp"
 

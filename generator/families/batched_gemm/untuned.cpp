@@ -1,104 +1,14 @@
-#include <fmt/format.h>
+#include "generator/families/batched_gemm/untuned.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
-
-#include "generator/families/batched_gemm/mappings.hpp"
-
-// Tunables and constraints on a CUDA device. Lists of values depend on the shape, so that little of
-// their product is out of the question.
 
 namespace hone::inline v0_1::gemm {
 namespace {
 
-constexpr std::int64_t largest_code = 1024;  // multiply-adds in one trip of the innermost loop
-
-using Violation = std::optional<std::string>;
-
-// Those values that cut `extent` in different ways: from the first on, none that is twice as large
-// as needed.
-std::vector<Value> cuts(int extent, std::initializer_list<int> values) {
-    std::vector<Value> result;
-    for (const int value : values)
-        if (result.empty() || value / 2 < extent) result.emplace_back(std::int64_t{value});
-    return result;
-}
-
-std::vector<Value> per_block(const Shape& shape, bool tiny) {
-    const int largest = std::max({shape.m, shape.n, shape.k});
-    if (tiny) return numbers({4, 16, 32, 64, 128, 256});
-    constexpr int few_words = 512;  // of A and C: a block wants some kilobytes on their way
-    if (largest <= 16 || (shape.m <= 32 && shape.m * (shape.k + shape.n) <= few_words)) return numbers({1, 2, 4, 8, 16, 32, 64});
-    if (shape.m <= 32) return numbers({1, 2, 4, 8, 16});
-    if (largest <= 128) return numbers({1, 2, 4});
-    return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2, 4}) : numbers({1});
-}
-
-// Whether a shared B is so long that tiles had better be high, with rows of many products, than
-// read it for the few rows of one. A block of few rows keeps a shorter B while k is short.
-bool reads_b_again(const Shape& shape) {
-    constexpr int long_k = 32, thin = 16, few_rows = 32, short_k = 128;
-    constexpr int stays = 6144, least = 2048;  // words
-    const int long_b = shape.m <= few_rows && shape.k <= short_k ? stays : least;
-    return shape.shared_b && shape.k > long_k && shape.n >= thin && shape.k * shape.n >= long_b;
-}
-
-// Lists of values: shapes that are large all over do without what only small ones gain from.
-struct Values {
-    Values(const Shape& shape, const Limits& limits, bool tiny, bool units, bool thin) {
-        const bool large = shape.m >= 64 && shape.n >= 64 && shape.k >= 64;
-        matrices_per_block = per_block(shape, tiny);
-        block_m = shape.m > 128
-                      ? cuts(shape.m, shape.n > 64 ? std::initializer_list<int>{64, 128, 256} : std::initializer_list<int>{64, 128, 256, 512})
-                      : cuts(units && reads_b_again(shape) ? 128 : shape.m, {32, 64, 128});
-        block_n = shape.n > 64 ? cuts(shape.n, {32, 64, 128, 256}) : cuts(shape.n, {16, 32, 64});
-        // A warp of the matrix units takes m + n words from shared memory for 2 m n operations.
-        // That is as fast as they are at 64 x 64, for which there are not registers enough; at 48 x
-        // 64 with `depth` 4 there are.
-        const bool again = units && reads_b_again(shape);
-        thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(again ? 64 : shape.m, {1, 2, 4, 8});
-        thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
-        chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
-        stages = limits.architecture < 80 ? numbers({1})
-                 : thin                   ? numbers({1, 2, 3, 4})
-                 : large                  ? numbers({2, 3, 4})
-                                          : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
-        depth = !units ? numbers({4}) : shape.k < 64 ? numbers({4, 8, 16}) : shape.m < 64 && !again ? numbers({8, 16}) : numbers({8, 16, 4});
-    }
-    std::vector<Value> matrices_per_block, block_m, block_n, thread_m, thread_n, chunk, stages, depth;
-};
-
-// Values for the tunables of all forms; a form takes those that it has.
+// Values for a form, which the first says; it takes those of its tunables, also by the names that
+// these had when forms shared them.
 using Suggestion = std::vector<Assignment>;
-
-// Few resources.
-Suggestion frugal(const Shape& shape, const std::string& form, const Values& values) {
-    const bool mma = form == "mma";
-    std::int64_t per_block = std::get<std::int64_t>(values.matrices_per_block.front());
-    std::int64_t along_m = mma ? (shape.m > 32 ? 2 : 1) : (shape.m > 1 ? 2 : 1);
-    std::int64_t along_n = mma ? (shape.n > 16 ? 2 : 1) : (shape.n > 1 ? 2 : 1);
-    if (form == "thread") {
-        per_block = 64;
-        along_m = along_n = 1;
-    } else if (shape.m <= 32 && shape.n <= 16) {
-        per_block = 4;
-    }
-    return {{"form", form},
-            {"matrices_per_block", per_block},
-            {"block_m", std::int64_t{shape.m > 128 || (mma && shape.m > 32) ? 64 : 32}},
-            {"block_n", std::int64_t{shape.n > 64 || (mma && shape.n > 16) ? 32 : 16}},
-            {"thread_m", along_m},
-            {"thread_n", along_n},
-            {"chunk", std::int64_t{mma && shape.k > 16 ? 16 : 8}},
-            {"stages", form == "stream" ? values.stages.back() : values.stages.front()},
-            {"depth", values.depth.front()},
-            {"epilogue", form == "thread" && shape.packed() ? "shared" : "direct"},
-            {"min_blocks", std::int64_t{1}},
-            {"batches_per_block", std::int64_t{1}},
-            {"tiling", "matrices"},
-            {"prefetch", std::int64_t{0}}};
-}
 
 // The first of a list's values that is not below `wanted`, or else the last.
 std::int64_t covering(const std::vector<Value>& values, std::int64_t wanted) {
@@ -337,137 +247,43 @@ std::vector<Assignment> faster_by_count(const SearchSpace& space, const Form& of
     return least < clearly * before ? entered.safe : suggested;
 }
 
-// What a form has of the tunables of all. Where two forms mean different things by one of former
-// times, it has two names.
-std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, const Limits& limits, const Values& values, bool thin) {
-    const bool units = form == "mma", tiles = units || form == "tile", thread = form == "thread", stream = form == "stream";
-    std::vector<Tunable> tunables;
-    const auto add = [&](bool has, Tunable tunable, const char* former_name = "") {
-        tunable.former_name = former_name;
-        if (has) tunables.push_back(std::move(tunable));
-    };
-    std::vector<Value> matrices = values.matrices_per_block;
-    if (thread) std::erase_if(matrices, [](const Value& value) { return std::get<std::int64_t>(value) < 32; });  // a warp has one for each thread
-    add(!stream, {"matrices_per_block", "products that a block of threads computes", std::move(matrices)});
-    add(tiles, {"block_m", "rows of C that a block computes, at most", values.block_m});
-    add(tiles || stream, {"block_n", "columns of C that a block computes, at most", values.block_n});
-    add(tiles && !units, {"thread_m", "rows that a thread accumulates", values.thread_m});
-    add(tiles && !units, {"thread_n", "columns that a thread accumulates", values.thread_n});
-    add(units, {"warp_m", "groups of 16 rows that a warp accumulates", values.thread_m}, "thread_m");
-    add(units, {"warp_n", "groups of 8 columns that a warp accumulates", values.thread_n}, "thread_n");
-    add(stream, {"warp_groups", "groups of 16 columns of B that a warp holds", values.thread_n}, "thread_n");
-    add(tiles, {"chunk", "values along k that are staged in shared memory at a time, at most", values.chunk});
-    add(tiles || stream,
-        {"stages", "pieces of the operands in shared memory (chunks, or groups of 8 products): one is used while the others arrive", values.stages});
-    add(units, {"depth", "values along k of one instruction", values.depth});
-    add(!stream,
-        {"epilogue", "how C leaves the threads: direct: as they hold it; shared: through shared memory, in order", words({"direct", "shared"})},
-        "exchange");
-    // B stays in shared memory: for that it must be shared by all products, and fit at once.
-    const bool stays = shape.shared_b && shape.k <= 128 && shape.k * shape.n >= 512;
-    add((tiles || stream) && (stays || thin),
-        {"batches_per_block", "batches of products that a block computes with a shared B that it has loaded once", numbers({1, 2, 4, 8, 16}),
-         Value(1)},
-        "passes");
-    add(tiles && shape.shared_b,
-        {"tiling", "matrices: tiles are cut from every matrix; rows: from the rows of all matrices with one B, as if they were one",
-         words({"matrices", "rows"}), Value("matrices")},
-        "cut");
-    // Two chunks at least, of two steps each.
-    add(units && limits.architecture >= 80 && shape.k >= 32,
-        {"prefetch", "steps whose operands a warp loads from shared memory before it multiplies", numbers({0, 1}), Value(0)}, "ahead");
-    // Last: whether the other values go together does not depend on it.
-    add(true, {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})});
-    return tunables;
-}
+// What suits the shape, the best first. `by_rule` are those that are taken as they are.
+struct Suggestions {
+    std::vector<Suggestion> list;
+    std::size_t by_rule = 0;
 
-std::vector<Assignment> taken(const Suggestion& suggestion, const std::vector<Tunable>& tunables) {
-    std::vector<Assignment> assignments;
-    for (const Tunable& tunable : tunables) {
-        for (const Assignment& one : suggestion)
-            if (one.name == tunable.name || one.name == tunable.former_name) assignments.push_back({tunable.name, one.value});
-    }
-    return assignments;
-}
-
-// The forms that a shape has on a device, and what they are made of.
-struct Choice {
-    Choice(const Problem& problem, const Limits& limits)
-        : shape(problem),
-          tiny(thread_mapping().applies(shape, limits)),
-          units(mma_mapping().applies(shape, limits)),
-          values(shape, limits, tiny, units, stream_mapping().applies(shape, limits)) {
-        for (const Mapping& mapping : {tile_mapping(), mma_mapping(), stream_mapping(), thread_mapping()})
-            if (mapping.applies(shape, limits)) list.push_back(form_of(mapping, problem, limits));
-        frugal_form = tiny ? "thread" : list.front().space.name;
-    }
-
-    Shape shape;
-    bool tiny, units;
-    Values values;
-    std::vector<Form> list;
-    std::string frugal_form;  ///< where a thread may have a product for itself, it has one; else the first
-
-  private:
-    Form form_of(const Mapping& mapping, const Problem& problem, const Limits& limits) const {
-        std::vector<Tunable> tunables = tunables_of(mapping.name, shape, limits, values, stream_mapping().applies(shape, limits));
-        std::vector<Assignment> safe = taken(frugal(shape, mapping.name, values), tunables);
-        std::vector<std::string> others;
-        for (std::size_t i = 0; i + 1 < tunables.size(); ++i) others.push_back(tunables[i].name);
-        const auto conflict = [shape = shape, mapping](const Config& config) -> Violation {
-            const std::string reason = mapping.conflict(shape, config);
-            return reason.empty() ? std::nullopt : Violation(reason);
-        };
-        const auto large_code = [shape = shape, mapping](const Config& config) {
-            return too_many(mapping.resources(shape, config).code, largest_code, "unrolled multiply-adds");
-        };
-        return {.space = {.name = mapping.name,
-                          .help = mapping.help,
-                          .tunables = std::move(tunables),
-                          .constraints = {{"conflict", conflict, others}, {"code_size", large_code, others}},
-                          .safe = std::move(safe),
-                          .former = [name = mapping.name](const Config& config) { return config.has("mapping", name); },
-                          .count = mapping.cycles == nullptr
-                                       ? std::function<double(const Config&)>()
-                                       : [shape = shape, limits, mapping](const Config& config) { return mapping.cycles(shape, config, limits); },
-                          .ruled = mapping.cycles != nullptr},
-                .resources = [shape = shape, mapping](const Config& config) { return mapping.resources(shape, config); },
-                .kernel = [problem, limits, mapping](const Config& config) { return mapping.kernel(problem, config, limits); }};
+    Suggestions(const Shape& shape, const Limits& limits) {
+        constexpr int few_rows = 32, widest = 256;  // columns of a block, which has one product where that has more
+        const Values values(shape, limits);
+        const bool units = has_matrix_units(shape, limits);
+        const bool many = shape.shared_b && shape.m <= few_rows && (shape.n <= widest || !suits_rows_of_all(shape));
+        list.push_back(stream_of_rows(shape, values));
+        if (units && reads_b_again(shape))
+            for (Suggestion& suggestion : rows_of_all(shape, values)) list.push_back(std::move(suggestion));
+        by_rule = list.size();
+        list.push_back(many ? many_in_a_block(shape, values, units) : tile_of_c(shape, values, units));
     }
 };
 
 }  // namespace
 
-Forms cuda_forms(const Problem& problem, const Limits& limits) {
-    Choice choice(problem, limits);
-    Forms forms{std::move(choice.list), choice.frugal_form};
-    if (choice.tiny) return forms;
-    // What suits the shape runs untuned, where the device can hold it: the first of these that is a
-    // member.
-    constexpr int few_rows = 32, widest = 256;  // columns of a block, which has one product where that has more
-    const Shape& shape = choice.shape;
-    const bool many = shape.shared_b && shape.m <= few_rows && (shape.n <= widest || !suits_rows_of_all(shape));
-    const Suggestion suited = many ? many_in_a_block(shape, choice.values, choice.units) : tile_of_c(shape, choice.values, choice.units);
+void choose_untuned(Forms& forms, const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    const Suggestions suggestions(shape, limits);
     const SearchSpace space = space_of(forms.list, limits, forms.safe);
-    std::vector<Suggestion> suggestions{stream_of_rows(shape, choice.values)};
-    if (choice.units && reads_b_again(shape)) {
-        for (Suggestion& suggestion : rows_of_all(shape, choice.values)) suggestions.push_back(std::move(suggestion));
+    for (std::size_t i = 0; i < suggestions.list.size(); ++i) {
+        const Suggestion& suggestion = suggestions.list[i];
+        const auto form =
+            std::find_if(forms.list.begin(), forms.list.end(), [&](const Form& one) { return suggestion.front().value == Value(one.space.name); });
+        if (form == forms.list.end()) continue;
+        FormSpace entered = form->space;
+        entered.safe = assigned(entered.tunables, suggestion);
+        if (space.check(space.entry(entered))) continue;
+        const bool counted = i >= suggestions.by_rule && form->space.count && !follows_chunks(shape);
+        form->space.safe = counted ? faster_by_count(space, *form, entered.safe, limits) : std::move(entered.safe);
+        forms.safe = form->space.name;
+        return;
     }
-    const std::size_t by_rule = suggestions.size();
-    suggestions.push_back(suited);
-    for (const Suggestion& suggestion : suggestions) {
-        for (Form& form : forms.list) {
-            if (suggestion.front().value != Value(form.space.name)) continue;
-            FormSpace entered = form.space;
-            entered.safe = taken(suggestion, entered.tunables);
-            if (space.check(space.entry(entered))) continue;
-            const bool counted = &suggestion == &suggestions[by_rule] && form.space.count && !follows_chunks(shape);
-            form.space.safe = counted ? faster_by_count(space, form, entered.safe, limits) : std::move(entered.safe);
-            forms.safe = form.space.name;
-            return forms;
-        }
-    }
-    return forms;
 }
 
 }  // namespace hone::inline v0_1::gemm
