@@ -1,10 +1,10 @@
 // Compares the forms of corner forces, per order, alternately on the same zones: the paper's
-// kernels one by one, F from columns of A that are never stored, partial assembly in three, two and
-// one launch, layer by layer by all threads or by teams of warps, and zones that stream through
-// warps. Zones per second, and % of the ceiling (the larger of bytes at the copy's bandwidth and
-// sum-factorised operations at the multiply-adds' rate).
+// kernels one by one, partial assembly in three launches and in two, layer by layer by all threads
+// or by teams of warps, and zones that stream through warps. Zones per second, and % of the ceiling
+// (the larger of bytes at the copy's bandwidth and sum-factorised operations at the multiply-adds'
+// rate).
 //
-//     for form in streamed teams layered separate force whole on_the_fly paper; do
+//     for form in streamed teams layered separate force paper; do
 //         hone tune $(build/release/bin/corner_force_benchmark --problems) --only form=$form --device cuda --budget 20s --db results/$form
 //     done
 //     HONE_DEVICE=cuda HONE_DB=results build/release/bin/corner_force_benchmark
@@ -32,7 +32,7 @@
 namespace hone::benchmarks {
 namespace {
 
-constexpr std::array<const char*, 8> all_forms{"streamed", "teams", "layered", "separate", "force", "whole", "on_the_fly", "paper"};
+constexpr std::array<const char*, 6> all_forms{"streamed", "teams", "layered", "separate", "force", "paper"};
 constexpr std::string_view published = "paper";  // the rival
 
 struct Size {

@@ -5,9 +5,9 @@
 #include <array>
 
 #include "foundation/error.hpp"
-#include "generator/families/batched_gemm/mappings.hpp"
+#include "generator/families/batched_gemm/forms.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
-#include "generator/families/device/cuda_copies.hpp"
+#include "generator/families/batched_gemm/text.hpp"
 #include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1 {
@@ -95,20 +95,6 @@ Block parameters(const Shape& shape, Target target) {
                         dialect.restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", dialect.restrict_word) : "");
 }
 
-void add_copy_flags(Flags& flags, const Limits& limits) {
-    add_copies(flags, Copies::words_or_zeros, limits.architecture >= 80);
-    flags.emplace_back("kept_reads", false);
-}
-
-// The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and
-// k16 with .f64: with g = lane / 4 and t = lane % 4, word i of a is (row g + 8 (i % 2), column t +
-// 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i %
-// 2). A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16
-// different banks where columns are 4 or 12 words apart modulo 16.
-void add_matrix_unit_flags(Flags& flags, int depth) {
-    flags.insert(flags.end(), {{"depth_4", depth == 4}, {"depth_8", depth == 8}, {"depth_16", depth == 16}});
-}
-
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed) {
     KernelSource source;
     source.text = std::move(text);
@@ -120,7 +106,7 @@ KernelSource make_source(const Problem& problem, Target target, std::string text
     return source;
 }
 
-Launch block_launch(const Shape& shape, std::int64_t matrices_per_block, std::int64_t tiles, const Resources& resources) {
+Launch block_launch(const Shape& shape, std::int64_t matrices_per_block, std::int64_t tiles, const BlockResources& resources) {
     Launch launch;
     launch.entry = "batched_gemm";
     launch.grid = {(shape.batch + matrices_per_block - 1) / matrices_per_block, tiles, 1};

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
-#include "generator/families/batched_gemv/mappings.hpp"
+#include "generator/families/batched_gemm/text.hpp"
+#include "generator/families/batched_gemv/forms.hpp"
+#include "generator/families/batched_gemv/text.hpp"
 #include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1 {

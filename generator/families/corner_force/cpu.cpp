@@ -1,99 +1,101 @@
+#include "generator/families/corner_force/cpu.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
-#include "generator/families/corner_force/plan.hpp"
+#include "generator/families/corner_force/text.hpp"
 #include "generator/families/device/cpu_team.hpp"
-
-// CPU kernels. Whole zones: neighbouring zones are the lanes of a vector, so that every sum and all
-// of the physics fill vectors at any order; a thread keeps their half-way results in its cache. The
-// paper's dense products: rows of F are the lanes.
 
 namespace hone::inline v0_1::corner {
 namespace {
 
-using Kind = Pass::Kind;
-using Violation = std::optional<std::string>;
-
-std::int64_t buffer_bytes(const Plan& plan) {
-    std::int64_t words = 0;
-    for (const Pass& pass : plan.passes)
-        if (pass.of_zones()) words = std::max<std::int64_t>(words, Buffers(plan, pass).words());
-    return words * plan.number("lanes") * plan.shape.bytes();
-}
-
-Block entry_of(const Plan& plan, const Pass& pass) {
-    const Holes holes{{"parallel", team_parallel(plan.config)}, {"seat", team_seat(plan.config)}, {"forget", Block()}};
-    Block pointers;
-    if (!pass.of_zones()) return pass_text(plan, pass, pointers, holes);
-    const Buffers buffers(plan, pass);
-    pointers.line("alignas(64) value buffer[{}];", buffers.words());
-    return pass_text(plan, pass, pointers.append(buffer_pointers(buffers)), holes);
-}
-
-constexpr std::int64_t most_buffer_bytes = 2 << 20;  // a thread's stack may have 8 MB
-
-KernelSource kernel(const Problem& problem, const Config& config) {
-    const Plan plan(problem, config, Target::cpu);
-    KernelSource source = make_source(plan);
-    Block constants = shape_constants(plan);
-    const bool f32 = plan.shape.precision == Precision::f32;
-    if (plan.shape.physics())
-        constants.line("constexpr real smallest = {}, largest = {};  // below and above which squares or inverses fail", f32 ? "1e-30f" : "1e-290",
-                       f32 ? "__FLT_MAX__" : "__DBL_MAX__");
-    constants.line("constexpr int lanes = {}, team = 1;", plan.number("lanes"));
-    if (config.has("decomposition", "jacobi")) constants.line("constexpr int sweeps = {};", f32 ? 4 : 5);
-    Block entries;
-    for (const Pass& pass : plan.passes) {
-        entries.append(entry_of(plan, pass)).text("");
-        source.step.push_back({pass.entry, {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
+struct CpuPasses : ZoneKernel {
+    CpuPasses(const Shape& of_zones, const Config& config, const PassForm& form)
+        : ZoneKernel(of_zones, Target::cpu, form.passes(of_zones, false)), lanes(static_cast<int>(config.integer("lanes"))) {
+        points_per_pass = static_cast<int>(integer_or(config, "points_per_pass", 1));
+        jacobi = config.has("decomposition", "jacobi");
     }
-    source.text = kernel_text(plan, std::move(entries),
-                              {{"banner", banner(plan, source.executed_operations)}, {"constants", constants}, {"team", team(config)}});
-    return source;
-}
 
-Form vector_form(const Problem& problem, const PassForm& form, const Limits& limits) {
+    int lanes;  // zones of a vector
+
+    std::int64_t buffer_bytes() const {
+        std::int64_t words = 0;
+        for (const Pass& pass : passes)
+            if (pass.of_zones()) words = std::max<std::int64_t>(words, Buffers(*this, pass).words());
+        return words * lanes * shape.bytes();
+    }
+
+    Block constants() const {
+        Block block = shape_constants(*this);
+        const bool f32 = shape.precision == Precision::f32;
+        if (shape.physics())
+            block.line("constexpr real smallest = {}, largest = {};  // below and above which squares or inverses fail", f32 ? "1e-30f" : "1e-290",
+                       f32 ? "__FLT_MAX__" : "__DBL_MAX__");
+        block.line("constexpr int lanes = {}, team = {};", lanes, team);
+        if (jacobi) block.line("constexpr int sweeps = {};", f32 ? 4 : 5);
+        return block;
+    }
+
+    Block entry(const Problem& problem, const Config& config, const Pass& pass) const {
+        Holes holes{{"parallel", team_parallel(config)}, {"seat", team_seat(config)}};
+        if (!pass.of_zones()) return dense_pass(*this, problem, pass, std::move(holes));
+        holes.emplace_back("forget", Block());
+        const Buffers buffers(*this, pass);
+        Block pointers;
+        pointers.line("alignas(64) value buffer[{}];", buffers.words());
+        return zone_pass(*this, problem, pass, pointers.append(buffer_pointers(buffers)), std::move(holes));
+    }
+
+    KernelSource kernel(const Problem& problem, const Config& config) const {
+        KernelSource source = common_source(*this, problem);
+        Block entries;
+        for (const Pass& pass : passes) {
+            entries.append(entry(problem, config, pass)).text("");
+            Launch& launch = source.step.emplace_back();
+            launch.entry = pass.entry;
+            launch.range_axis = 0;
+        }
+        source.text = kernel_text(*this, std::move(entries),
+                                  {{"banner", banner(*this, problem, config)}, {"constants", constants()}, {"team", hone::team(config)}});
+        return source;
+    }
+};
+
+}  // namespace
+
+Form cpu_passes(const PassForm& passes, const Problem& problem, const Limits& limits) {
+    constexpr std::int64_t most_buffer_bytes = 2 << 20;  // a thread's stack may have 8 MB
     const Shape shape(problem);
-    const auto wide_vector = [=](const Config& config) -> Violation {
+    const auto wide_vector = [=](const Config& config) -> Reason {
         const std::int64_t bytes = config.integer("lanes") * shape.bytes();
         if (bytes <= limits.vector_bytes) return std::nullopt;
         return fmt::format("vectors of {} bytes, the processor has {}", bytes, limits.vector_bytes);
     };
-    const auto large_buffer = [=](const Config& config) -> Violation {
-        const std::int64_t bytes = buffer_bytes(Plan(problem, config, Target::cpu));
+    const auto large_buffer = [=](const Config& config) -> Reason {
+        const std::int64_t bytes = CpuPasses(shape, config, passes).buffer_bytes();
         if (bytes <= most_buffer_bytes) return std::nullopt;
         return fmt::format("{} bytes for half-way results of a vector of zones, at most {} are worth trying", bytes, most_buffer_bytes);
     };
-    FormSpace space{.name = form.name,
-                    .help = form.help,
+    FormSpace space{.name = passes.name,
+                    .help = passes.help,
                     .constraints = {{"vector", wide_vector, {"lanes"}}, {"buffer", large_buffer, {"lanes"}}},
-                    .former = [name = form.name](const Config& config) { return config.has(form_tunable, name); }};
+                    .former = [name = passes.name](const Config& config) { return config.has(form_tunable, name); }};
     if (decomposes(shape)) {
-        space.tunables.push_back(decomposition());
+        space.tunables.push_back(decomposition_tunable());
         space.safe.push_back({"decomposition", "closed"});
     }
     const bool f32 = shape.precision == Precision::f32;
     space.tunables.push_back({"lanes", "neighbouring zones in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})});
-    space.tunables.push_back(points_per_pass({1, 2}));
+    space.tunables.push_back(points_per_pass_tunable({1, 2}));
     // The widest vectors whose half-way results fit.
     std::int64_t lanes = std::clamp(limits.vector_bytes, 16, 64) / shape.bytes();
-    while (large_buffer(Config({{std::string(form_tunable), form.name}, {"lanes", lanes}}))) lanes /= 2;
+    while (large_buffer(Config({{"lanes", lanes}}))) lanes /= 2;
     space.safe.push_back({"lanes", lanes});
     space.safe.push_back({"points_per_pass", std::int64_t{1}});
-    return {.space = with_team(std::move(space), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }};
-}
-
-}  // namespace
-
-// As few passes as the result can have run untuned.
-Forms cpu_forms(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    Forms forms;
-    for (const PassForm& form : pass_forms(shape)) forms.list.push_back(vector_form(problem, form, limits));
-    forms.safe = shape.result == "products" ? "whole" : shape.result == "points" ? "force" : forms.list.front().space.name;
-    return forms;
+    return {.space = with_team(std::move(space), limits),
+            .kernel = [problem, passes](const Config& config) { return CpuPasses(Shape(problem), config, passes).kernel(problem, config); }};
 }
 
 }  // namespace hone::inline v0_1::corner

@@ -1,7 +1,7 @@
 #include "generator/families/corner_force/family.hpp"
 
 #include "generator/families/corner_force/data.hpp"
-#include "generator/families/corner_force/plan.hpp"
+#include "generator/families/corner_force/forms.hpp"
 #include "generator/families/corner_force/reference.hpp"
 
 namespace hone::inline v0_1 {

@@ -1,3 +1,5 @@
+#include "generator/families/corner_force/text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,9 +8,9 @@
 #include <vector>
 
 #include "generator/families/corner_force/data.hpp"
-#include "generator/families/corner_force/plan.hpp"
 #include "generator/families/device/constant_tables.hpp"
 #include "generator/families/device/dialect.hpp"
+#include "generator/value_lists.hpp"
 
 namespace hone::inline v0_1::corner {
 namespace {
@@ -66,15 +68,16 @@ TableSpec gradient_table(const char* name, const Shape& shape, bool points_insid
 }
 
 // With empty tables where these are only to be named.
-std::vector<TableSpec> tables(const Plan& plan, bool contents) {
-    const Shape& shape = plan.shape;
+std::vector<TableSpec> tables(const ZoneKernel& kernel, bool contents) {
+    const Shape& shape = kernel.shape;
     std::vector<TableSpec> result;
-    if (plan.stored()) result.push_back(scratch("gradients", shape.zones * shape.stress_words() * (shape.physics() ? 2 : 1)));
-    if (plan.stress_in_memory() && shape.physics() && !shape.keeps_stress()) result.push_back(scratch("stress", shape.zones * shape.stress_words()));
-    if (plan.columns_in_memory()) result.push_back(scratch("column_of_a", shape.zones * shape.points() * shape.vector_words()));
-    if (plan.has(Kind::corner) && !shape.keeps_corner()) result.push_back(scratch("corner", shape.zones * shape.corner_words()));
-    if (plan.has(Kind::dense_gradients)) result.push_back(contents ? gradient_table("node_slopes", shape, true) : TableSpec{"node_slopes", 0, {}});
-    if (plan.has(Kind::corner)) {
+    if (kernel.stored()) result.push_back(scratch("gradients", shape.zones * shape.stress_words() * (shape.physics() ? 2 : 1)));
+    if (kernel.stress_in_memory() && shape.physics() && !shape.keeps_stress())
+        result.push_back(scratch("stress", shape.zones * shape.stress_words()));
+    if (kernel.dense()) result.push_back(scratch("column_of_a", shape.zones * shape.points() * shape.vector_words()));
+    if (kernel.dense() && !shape.keeps_corner()) result.push_back(scratch("corner", shape.zones * shape.corner_words()));
+    if (kernel.has(Kind::dense_gradients)) result.push_back(contents ? gradient_table("node_slopes", shape, true) : TableSpec{"node_slopes", 0, {}});
+    if (kernel.dense()) {
         result.push_back(contents ? gradient_table("point_slopes", shape, false) : TableSpec{"point_slopes", 0, {}});
         TableSpec bernstein{"bernstein_rows", std::int64_t{1} * shape.points() * shape.energies(), {}};
         for (int q = 0; contents && q < shape.points(); ++q)
@@ -84,45 +87,44 @@ std::vector<TableSpec> tables(const Plan& plan, bool contents) {
     return result;
 }
 
-double executed_operations(const Plan& plan) {
-    const Shape& shape = plan.shape;
+double executed_operations(const ZoneKernel& kernel) {
+    const Shape& shape = kernel.shape;
     const double dense = 2.0 * shape.points() * shape.vector_words();
     double operations = 0;
-    for (const Pass& pass : plan.passes) {
+    for (const Pass& pass : kernel.passes) {
         if (pass.kind == Kind::dense_gradients) operations += 2 * dense * shape.dimension;
         if (pass.kind == Kind::gradients) operations += gradient_operations(shape, pass.of_w ? shape.dimension : 2 * shape.dimension);
-        if (pass.kind == Kind::columns || (pass.kind == Kind::corner && !plan.columns_in_memory())) operations += dense * shape.dimension;
+        if (pass.kind == Kind::columns) operations += dense * shape.dimension;
         if (pass.kind == Kind::corner) operations += dense * shape.energies();
         if (pass.kind == Kind::sums || pass.kind == Kind::products) operations += 2.0 * shape.corner_words();
-        if (pass.points) operations += physics_operations(shape) + (plan.stored() ? 0 : gradient_operations(shape, 2 * shape.dimension));
+        if (pass.points) operations += physics_operations(shape) + (kernel.stored() ? 0 : gradient_operations(shape, 2 * shape.dimension));
         if (pass.assembly) operations += assembly_operations(shape);
         if (pass.momentum) operations += force_operations(shape);
-        if (pass.work) operations += work_operations(shape) - (plan.stored() ? gradient_operations(shape, shape.dimension) : 0);
+        if (pass.work) operations += work_operations(shape) - (kernel.stored() ? gradient_operations(shape, shape.dimension) : 0);
     }
     return operations * static_cast<double>(shape.zones);
 }
 
 }  // namespace
 
-Block banner(const Plan& plan, double executed_operations_of_all) {
-    const Problem& problem = plan.problem;
+Block banner(const ZoneKernel& kernel, const Problem& problem, const Config& config) {
     const Counts work = counts(problem);
     std::int64_t shared = 0;  // words that all zones read: their part in a zone would depend on the number of zones
     for (const ArraySpec& array : arrays(problem))
         if (array.name == "settings") shared += array.words;
-    const auto shared_bytes = static_cast<double>(shared * plan.shape.bytes());
+    const auto shared_bytes = static_cast<double>(shared * kernel.shape.bytes());
     Block block;
-    block.line("// corner_force: {}, Q{}-Q{} in {}D, {}", problem.word("result"), plan.shape.order, plan.shape.order - 1, plan.shape.dimension,
+    block.line("// corner_force: {}, Q{}-Q{} in {}D, {}", problem.word("result"), kernel.shape.order, kernel.shape.order - 1, kernel.shape.dimension,
                problem.word("precision"));
-    block.line("// hone emit {} zones=10000 --target {} --config {}", problem.class_key(), to_string(plan.target), plan.config.key());
+    block.line("// hone emit {} zones=10000 --target {} --config {}", problem.class_key(), to_string(kernel.target), config.key());
     block.text("// The same text serves any number of zones.");
     block.line("// per zone: {:.0f} operations sum-factorised, {:.0f} bytes (compulsory); this form executes {:.0f} operations",
-               work.operations / work.updates, (work.bytes - shared_bytes) / work.updates, executed_operations_of_all / work.updates);
+               work.operations / work.updates, (work.bytes - shared_bytes) / work.updates, executed_operations(kernel) / work.updates);
     return block;
 }
 
-Block shape_constants(const Plan& plan) {
-    const Shape& shape = plan.shape;
+Block shape_constants(const ZoneKernel& kernel) {
+    const Shape& shape = kernel.shape;
     const bool f32 = shape.precision == Precision::f32;
     Block block;
     block.line("using real = {};", f32 ? "float" : "double");
@@ -137,12 +139,11 @@ Block shape_constants(const Plan& plan) {
     block.line("constexpr int nodes = {}, energies = {}, points = {}, columns = {};  // columns: of points along the last axis", shape.nodes(),
                shape.energies(), shape.points(), shape.columns());
     block.text("constexpr int vector_words = dimension * nodes, stress_words = dimension * dimension * points;  // of a zone");
-    if (plan.stored()) block.line("constexpr int gradient_words = {} * stress_words;", shape.physics() ? 2 : 1);
-    if (plan.makes_corner()) block.text("constexpr int corner_words = energies * vector_words;");
-    block.line("constexpr int points_per_pass = {};  // of a column, whose derivatives a thread sums up together",
-               integer_or(plan.config, "points_per_pass", 1));
-    block.line("constexpr int splits = {};  // threads that share a column of points", plan.splits());
-    block.line("constexpr int together = {};  // components whose sums a zone makes at a time", plan.together());
+    if (kernel.stored()) block.line("constexpr int gradient_words = {} * stress_words;", shape.physics() ? 2 : 1);
+    if (kernel.makes_corner()) block.text("constexpr int corner_words = energies * vector_words;");
+    block.line("constexpr int points_per_pass = {};  // of a column, whose derivatives a thread sums up together", kernel.points_per_pass);
+    block.line("constexpr int splits = {};  // threads that share a column of points", kernel.splits);
+    block.line("constexpr int together = {};  // components whose sums a zone makes at a time", kernel.together());
     return block;
 }
 
@@ -207,29 +208,29 @@ Block axis_parts(const Shape& shape, Target target) {
     return all_tables;
 }
 
-std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
-    const Dialect& dialect = dialect_of(plan.target);
+std::string kernel_text(const ZoneKernel& kernel, Block passes, Holes holes) {
+    const Dialect& dialect = dialect_of(kernel.target);
     holes.insert(holes.end(), {{"inline", line_of(dialect.function)},
                                {"unroll", line_of(dialect.unroll)},
-                               {"unroll_points", line_of(unroll_points(plan.shape, dialect))},
+                               {"unroll_points", line_of(unroll_points(kernel.shape, dialect))},
                                {"once", line_of(dialect.keep_loop)},
-                               {"tables", axis_tables(plan.shape, plan.target).append(weight_tables(plan.shape.element(), plan.target))},
+                               {"tables", axis_tables(kernel.shape, kernel.target).append(weight_tables(kernel.shape.element(), kernel.target))},
                                {"entries", std::move(passes)}});
     const auto any = [&](bool Pass::*has) {
-        return std::any_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) { return pass.*has; });
+        return std::any_of(kernel.passes.begin(), kernel.passes.end(), [&](const Pass& pass) { return pass.*has; });
     };
     const bool points = any(&Pass::points), momentum = any(&Pass::momentum), work = any(&Pass::work);
-    const bool differentiates = !plan.stored() && (points || work);
+    const bool differentiates = !kernel.stored() && (points || work);
     return render(std::string("corner_force/kernel") + dialect.file, holes,
-                  {{"physics", plan.shape.physics()},
+                  {{"physics", kernel.shape.physics()},
                    {"points", points},
                    {"momentum", momentum},
                    {"back", momentum || work},
                    {"differentiates", differentiates},
-                   {"nodal", differentiates || momentum || plan.has(Kind::gradients)},
-                   {"solid", plan.shape.dimension == 3},
-                   {"jacobi", plan.config.has("decomposition", "jacobi")},
-                   {"dense", is_dense(plan.config.word("form"))}});
+                   {"nodal", differentiates || momentum || kernel.has(Kind::gradients)},
+                   {"solid", kernel.shape.dimension == 3},
+                   {"jacobi", kernel.jacobi},
+                   {"dense", kernel.dense()}});
 }
 
 Block buffer_pointers(const Buffers& buffers) {
@@ -259,59 +260,70 @@ Block buffer_pointers(const Buffers& buffers) {
     return sizes.empty() ? pointers : Block().line("constexpr int {};  // of a zone", sizes).append(pointers);
 }
 
-Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes) {
-    const Shape& shape = plan.shape;
-    const Dialect& dialect = dialect_of(plan.target);
+Block zone_pass(const ZoneKernel& kernel, const Problem& problem, const Pass& pass, Block buffers, Holes holes) {
+    const Shape& shape = kernel.shape;
+    const Dialect& dialect = dialect_of(kernel.target);
     Block slab;
     slab.line("constexpr int slab_energies = {}, line_words = 2 * points_along + 1;  // an odd distance: different banks", slab_energies(shape));
-    holes.insert(holes.end(), {{"comment", pass.of_zones() ? Block().text(pass_comment(pass)) : Block()},
-                               {"entry", signature(plan, pass)},
+    holes.insert(holes.end(), {{"comment", Block().text(pass_comment(pass))},
+                               {"entry", signature(kernel, problem, pass)},
                                {"buffers", std::move(buffers)},
                                {"once", line_of(dialect.keep_loop)},
                                {"unroll", line_of(dialect.unroll)},
                                {"unroll_points", line_of(unroll_points(shape, dialect))},
                                {"slab", slab}});
-    Block block;
-    return block.lines_of(render(fmt::format("corner_force/kernel{}/pass", dialect.file), holes,
-                                 {{"zones", pass.of_zones()},
-                                  {"solid", shape.dimension == 3},
-                                  {"gradients_alone", pass.kind == Kind::gradients},
-                                  {"of_w", pass.of_w || !shape.physics()},
-                                  {"points", pass.points},
-                                  {"momentum", pass.momentum},
-                                  {"work", pass.work},
-                                  {"assembly", pass.assembly},
-                                  {"from_stress", pass.momentum || pass.work || pass.assembly},
-                                  {"stored", plan.stored()},
-                                  {"stress_in_memory", plan.stress_in_memory()},
-                                  {"stress_at_hand", pass.points && (pass.momentum || pass.work)},
-                                  {"paper", plan.columns_in_memory()},
-                                  {"dense_gradients", pass.kind == Kind::dense_gradients},
-                                  {"columns", pass.kind == Kind::columns},
-                                  {"corner", pass.kind == Kind::corner},
-                                  {"sums", pass.kind == Kind::sums},
-                                  {"products", pass.kind == Kind::products}}));
+    return Block().lines_of(render(fmt::format("corner_force/kernel{}/pass", dialect.file), holes,
+                                   {{"solid", shape.dimension == 3},
+                                    {"gradients_alone", pass.kind == Kind::gradients},
+                                    {"of_w", pass.of_w || !shape.physics()},
+                                    {"points", pass.points},
+                                    {"momentum", pass.momentum},
+                                    {"work", pass.work},
+                                    {"assembly", pass.assembly},
+                                    {"from_stress", pass.momentum || pass.work || pass.assembly},
+                                    {"stored", kernel.stored()},
+                                    {"stress_in_memory", kernel.stress_in_memory()},
+                                    {"stress_at_hand", pass.points && (pass.momentum || pass.work)}}));
 }
 
-Block signature(const Plan& plan, const Pass& pass) {
-    const char* const restrict_word = dialect_of(plan.target).restrict_word;
+Block dense_pass(const ZoneKernel& kernel, const Problem& problem, const Pass& pass, Holes holes) {
+    const char* const pieces[] = {"", "", "dense_gradients", "columns", "corner", "sums", "products"};
+    holes.emplace_back("entry", signature(kernel, problem, pass));
+    return Block().lines_of(
+        render(fmt::format("corner_force/paper{}/{}", dialect_of(kernel.target).file, pieces[static_cast<int>(pass.kind)]), holes, {}));
+}
+
+Block signature(const ZoneKernel& kernel, const Problem& problem, const Pass& pass) {
+    const char* const restrict_word = dialect_of(kernel.target).restrict_word;
     std::string text = pass.entry + "(";
-    for (const ArraySpec& array : arrays(plan.problem))
+    for (const ArraySpec& array : arrays(problem))
         text += fmt::format("{}real* {} {}, ", array.access == Access::in ? "const " : "", restrict_word, array.name);
-    for (const TableSpec& table : tables(plan, false))
+    for (const TableSpec& table : tables(kernel, false))
         text += fmt::format("{}real* {} {}, ", table.scratch ? "" : "const ", restrict_word, table.name);
     return line_of(text + "int first, int last) {");
 }
 
-KernelSource make_source(const Plan& plan) {
+KernelSource common_source(const ZoneKernel& kernel, const Problem& problem) {
     KernelSource source;
-    source.target = plan.target;
-    source.precision = plan.shape.precision;
-    source.arrays = arrays(plan.problem);
-    source.tables = tables(plan, true);
-    source.executed_operations = executed_operations(plan);
-    for (const Pass& pass : plan.passes) source.entries.push_back(pass.entry);
+    source.target = kernel.target;
+    source.precision = kernel.shape.precision;
+    source.arrays = arrays(problem);
+    source.tables = tables(kernel, true);
+    source.executed_operations = executed_operations(kernel);
+    for (const Pass& pass : kernel.passes) source.entries.push_back(pass.entry);
     return source;
+}
+
+bool decomposes(const Shape& shape) {
+    return shape.dimension == 3 && shape.physics();
+}
+
+Tunable decomposition_tunable() {
+    return {"decomposition", "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations", words({"closed", "jacobi"})};
+}
+
+Tunable points_per_pass_tunable(std::vector<std::int64_t> values) {
+    return {"points_per_pass", "points of a column whose derivatives are summed up together", numbers(std::move(values))};
 }
 
 std::string pass_comment(const Pass& pass) {

@@ -76,8 +76,7 @@ TEST_F(BatchedGemvKernels, CpuConfigurationsEqualTheReference) {
 TEST_F(BatchedGemvKernels, FormsEqualTheReferenceInTheEmulator) {
     expect_emulated("form=n m=6 n=11 update=scale batch=21", "form=split_rows,width=2,matrices_per_block=4,split=4,unroll=2");
     expect_emulated("form=t m=21 n=5 update=scale batch=21", "width=1,matrices_per_block=8,split=8,threads=128,unroll=2");
-    expect_emulated("form=t m=21 n=6 update=scale batch=21", "form=staged,matrices_per_block=8,split=8,threads=128");
-    expect_emulated("form=t x=shared m=12 n=10 precision=f32 batch=7", "form=staged,blocks_per_matrix=4,split=2,threads=64");
+    expect_emulated("form=t x=shared m=12 n=10 precision=f32 batch=7", "width=4,split=2,threads=64");
 }
 
 TEST_F(BatchedGemvKernels, RandomConfigurationsEqualTheReference) {

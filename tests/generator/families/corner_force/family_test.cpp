@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "generator/families.hpp"
-#include "generator/families/corner_force/plan.hpp"
 #include "generator/families/corner_force/reference.hpp"
+#include "generator/families/corner_force/text.hpp"
 #include "generator/render.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
@@ -278,6 +278,14 @@ KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, c
     return test::emulated(source);
 }
 
+// The kernel of all parts of a zone, by either way to eigenvalues.
+corner::ZoneKernel whole_zones(const Problem& problem, const std::string& decomposition) {
+    const corner::Shape shape(problem);
+    corner::ZoneKernel kernel(shape, Target::cpu, {corner::all_at_once(shape, "whole")});
+    kernel.jacobi = decomposition == "jacobi";
+    return kernel;
+}
+
 // The emitted functions, compiled alone: matrix -> eigenvalue, direction, 1 / singular value.
 Family decomposing(const std::string& decomposition) {
     Family family = corner_force();
@@ -288,13 +296,12 @@ Family decomposing(const std::string& decomposition) {
                                       {"answers", Access::out, problem.integer("zones") * 5, "", "", {5}}};
     };
     family.kernel = [decomposition, specs = family.arrays](const Problem& problem, const Config& safe, const Limits&) {
-        const Config config({{"form", "whole"}, {"decomposition", decomposition}, {"lanes", safe.integer("lanes")}, {"points_per_pass", 1}});
-        const corner::Plan plan(problem, config, Target::cpu);
+        const corner::ZoneKernel kernel = whole_zones(problem, decomposition);
         const bool f32 = problem.precision() == Precision::f32;
-        Block constants = corner::shape_constants(plan);
+        Block constants = corner::shape_constants(kernel);
         if (decomposition == "projector") return projecting(problem, specs(problem), constants);
         constants.line("constexpr real smallest = {}, largest = {};", f32 ? "1e-30f" : "1e-290", f32 ? "__FLT_MAX__" : "__DBL_MAX__");
-        constants.line("constexpr int lanes = {}, team = 1, sweeps = {};", plan.number("lanes"), f32 ? 4 : 5);
+        constants.line("constexpr int lanes = {}, team = 1, sweeps = {};", safe.integer("lanes"), f32 ? 4 : 5);
         Block entry;
         entry.text("extern \"C\" void decompose(const real* symmetric, const real* any, real* answers, int first, int last) {");
         entry.text("    for (long long zone = first; zone < last; zone += lanes) {");
@@ -316,7 +323,7 @@ Family decomposing(const std::string& decomposition) {
         source.entries = {"decompose"};
         source.arrays = specs(problem);
         source.step.push_back({"decompose", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-        source.text = corner::kernel_text(plan, entry, {{"banner", {}}, {"constants", constants}, {"team", {}}});
+        source.text = corner::kernel_text(kernel, entry, {{"banner", {}}, {"constants", constants}, {"team", {}}});
         return source;
     };
     return family;
@@ -421,9 +428,8 @@ TEST_F(Decompositions, RootsOfSubnormalNumbersAreNone) {
         return std::vector<ArraySpec>{{"numbers", Access::in, of.integer("zones"), "", "", {1}},
                                       {"roots", Access::out, of.integer("zones"), "", "", {1}}};
     };
-    family.kernel = [specs = family.arrays](const Problem& of, const Config& safe, const Limits&) {
-        const Config config({{"form", "whole"}, {"decomposition", "closed"}, {"lanes", safe.integer("lanes")}, {"points_per_pass", 1}});
-        return projecting(of, specs(of), corner::shape_constants(corner::Plan(of, config, Target::cpu)), "take_roots");
+    family.kernel = [specs = family.arrays](const Problem& of, const Config&, const Limits&) {
+        return projecting(of, specs(of), corner::shape_constants(whole_zones(of, "closed")), "take_roots");
     };
     Match match;
     match.config = family.space(problem, backend->device().limits).safe();
@@ -473,10 +479,8 @@ TEST(CornerForceSpace, TranslatesConfigurationsOfFormerTimes) {
     const char* const solid = "dimension=3 order=2 zones=1";
     EXPECT_EQ(cuda(solid, "layered", "fused", "projector", 4),
               "form=layered,zones_per_block=2,layers=4,derivatives=staged,min_blocks=2,axis_sums=plain,point_data=loads,fetch_ahead=0");
-    EXPECT_EQ(cuda(solid, "whole", "fused", "jacobi", 2),
-              "form=whole,decomposition=jacobi,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
-    EXPECT_EQ(cuda(solid, "force", "stored", "closed", 2),
-              "form=force,gradients=stored,decomposition=closed,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
+    EXPECT_EQ(cuda(solid, "force", "stored", "jacobi", 2),
+              "form=force,gradients=stored,decomposition=jacobi,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
     EXPECT_EQ(cuda(solid, "paper", "stored", "closed", 1),
               "form=paper,decomposition=closed,zones_per_block=2,splits=1,points_per_pass=1,rows_per_thread=1,columns_per_thread=1,min_blocks=2");
     EXPECT_EQ(cuda("result=energy dimension=2 order=2 zones=1", "separate", "fused", "closed", 1),

@@ -71,7 +71,7 @@ TEST_F(CornerForceKernels, FormsEqualTheReferenceOnTheProcessor) {
 }
 
 TEST_F(CornerForceKernels, FormsEqualTheReferenceInTheEmulator) {
-    expect_emulated("dimension=2 order=2 zones=23", "form=whole,zones_per_block=16,points_per_pass=2,splits=2");
+    expect_emulated("dimension=2 order=2 zones=23", "form=force,zones_per_block=16,points_per_pass=2,splits=2");
     expect_emulated("dimension=3 order=2 zones=3", "form=force,gradients=stored,zones_per_block=2,splits=2");
     expect_emulated("dimension=3 order=1 precision=f32 zones=11", "form=paper,rows_per_thread=2");
     expect_emulated("result=corner dimension=3 order=2 zones=2", "form=factorised");
@@ -162,7 +162,7 @@ TEST_P(SlowCornerForceKernels, AssembledAndMatrixFreeFormsAgreeToRounding) {
         const std::uint64_t seed = random_();
         const Workload workload = family().workload(problem, seed);
         const auto partial = stepped(family(), problem, member(space, "form=separate"), workload);
-        for (const char* form : {"force", "whole", "on_the_fly", "paper"})
+        for (const char* form : {"force", "whole", "paper"})
             expect_equal_outputs(partial, stepped(family(), problem, member(space, fmt::format("form={}", form)), workload), workload.tolerance,
                                  fmt::format("{} {} seed {}", problem.key(), form, seed));
     }
@@ -214,9 +214,9 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         const char* config;
     };
     const std::vector<Representative> representatives{
-        {"dimension=2 order=2", "form=whole,zones_per_block=32,points_per_pass=2"},
+        {"dimension=2 order=2", "form=force,zones_per_block=32,points_per_pass=2"},
         {"dimension=3 order=2", "zones_per_block=8,min_blocks=3"},
-        {"dimension=3 order=2", "form=whole,zones_per_block=2,splits=2,min_blocks=4"},
+        {"dimension=3 order=2", "form=force,zones_per_block=2,splits=2,min_blocks=4"},
         {"dimension=3 order=2", "form=paper,columns_per_thread=8,rows_per_thread=3"},
         {"dimension=3 order=4", ""},
         {"dimension=3 order=4", "form=force,decomposition=jacobi"},
@@ -230,9 +230,9 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=3 order=8", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=4", "form=layered,zones_per_block=1,layers=2,axis_sums=parity"},
         {"dimension=3 order=8", "form=layered,zones_per_block=1,layers=1,axis_sums=parity"},
-        {"dimension=3 order=4 precision=f32", "form=whole,points_per_pass=2"},
+        {"dimension=3 order=4 precision=f32", "form=force,points_per_pass=2"},
         {"result=corner dimension=3 order=4", ""},
-        {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},
+        {"result=corner dimension=3 order=4", "form=paper,rows_per_thread=2,columns_per_thread=16"},
         {"dimension=2 order=3", "form=streamed,passes=8"},
         {"dimension=2 order=4", "form=streamed,passes=8,w_in=shared"},
         {"dimension=3 order=4", "form=teams,layers=8,teams=4,team_layers=1,point_data=async"},
