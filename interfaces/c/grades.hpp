@@ -15,5 +15,6 @@ static_assert(grade_of(Grade::nearest_size) == HONE_NEAREST_SIZE);
 static_assert(grade_of(Grade::same_architecture) == HONE_SAME_ARCHITECTURE);
 static_assert(grade_of(Grade::predicted) == HONE_PREDICTED);
 static_assert(grade_of(Grade::none) == HONE_NONE);
+static_assert(grade_of(Grade::other_architecture) == HONE_OTHER_ARCHITECTURE);
 
 }  // namespace hone::inline v0_1::languages

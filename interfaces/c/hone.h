@@ -61,12 +61,13 @@ typedef enum hone_place { HONE_ANYWHERE = 0, HONE_HOST = 1, HONE_CUDA = 2 } hone
 /* How well a configuration fits. hone_grade_text gives the word that the command line, JSON and
  * Python use. */
 typedef enum hone_grade {
-    HONE_EXACT = 1,             /* tuned for this very problem on this device model */
-    HONE_NEAREST_SIZE = 2,      /* tuned for another size on this device model */
-    HONE_SAME_ARCHITECTURE = 3, /* tuned on another device of the same architecture */
-    HONE_PREDICTED = 4,         /* nothing tuned fits; results of other problems suggest it */
-    HONE_NONE = 5,              /* nothing tuned fits; the family's safe configuration runs */
-    HONE_UNTUNED = HONE_NONE    /* the name before 1.3 */
+    HONE_EXACT = 1,              /* tuned for this very problem on this device model */
+    HONE_NEAREST_SIZE = 2,       /* tuned for another size on this device model */
+    HONE_SAME_ARCHITECTURE = 3,  /* tuned on another device of the same architecture */
+    HONE_PREDICTED = 4,          /* nothing tuned fits; results of other problems suggest it */
+    HONE_NONE = 5,               /* nothing tuned fits; the family's safe configuration runs */
+    HONE_OTHER_ARCHITECTURE = 6, /* found on devices of other architectures */
+    HONE_UNTUNED = HONE_NONE     /* the name before 1.3 */
 } hone_grade;
 
 typedef struct hone_session hone_session; /* a device, tuned results, compiled code */
@@ -85,8 +86,9 @@ const char *hone_last_error(void);
  * text is static and never null.
  * Since 1.3. */
 const char *hone_status_text(hone_status status);
-/* A hone_grade as a word: "exact", "nearest_size", "same_architecture", "predicted", "none". A
- * number that is no grade gives "unknown grade". The text is static and never null.
+/* A hone_grade as a word: "exact", "nearest_size", "same_architecture", "predicted", "none",
+ * "other_architecture". A number that is no grade gives "unknown grade". The text is static and
+ * never null.
  * Since 1.3. */
 const char *hone_grade_text(int32_t grade);
 /* The devices of this machine that hone can use, as 'hone devices --json' prints them: their id,

@@ -9,14 +9,10 @@
 #include "tests/support/places.hpp"
 #include "tuner/disturbance.hpp"
 #include "tuning_db/database.hpp"
+#include "tuning_db/device_models.hpp"
 
 namespace hone::shipped_records_test {
 namespace {
-
-Limits limits_of(const DeviceFingerprint& device) {
-    if (device.target == Target::cpu) return cpu_limits();
-    return cuda_limits(std::stoi(device.architecture.substr(device.architecture.find('_') + 1)));
-}
 
 TEST(ShippedRecords, EachAnswersForItsOwnDevice) {
     const auto database = Database::load(test::source_path("tuning_db/records"), built_in_families());
