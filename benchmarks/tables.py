@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-GRADES = r"\b(exact|nearest_size|predicted|same_architecture|none)\b"
+GRADES = r"\b(exact|measured|nearest_size|predicted|same_architecture|other_architecture|none)\b"
 HEAD = """# All benchmarks
 
 What a reader learns here: for every problem of the benchmarks, the time of hone's tuned kernel, how
@@ -26,7 +26,8 @@ stand the rival, the geometric mean of the ratios and the lowest one.
   a copy and the rate of plain multiply-adds. {session}
 - A ratio above 1 means that hone's kernel is faster.
 - "Found" says how the look-up found each kernel of hone's own, first ours, then its rivals: `exact`
-  (tuned for this problem), `nearest_size`, `same_architecture`, `predicted` or `none`.
+  (tuned for this problem), `measured`, `nearest_size`, `same_architecture`, `predicted`,
+  `other_architecture` or `none`.
 - `*` marks a ratio with a kernel that was not tuned for its problem on this card. Means do not
   include such ratios.
 

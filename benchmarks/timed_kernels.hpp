@@ -28,8 +28,8 @@ struct TimedKernel {
 
 /// The meaning of `*`, for the foot of a table or the head of a report.
 constexpr const char* untuned_note =
-    "a kernel of this ratio was not tuned for this device (none: its safe configuration; predicted: from other problems; same_architecture: found on "
-    "another model), or a rival among hone's own kernels not for this problem (nearest_size: for another size of it): "
+    "a kernel of this ratio was not tuned for this device (none: its safe configuration; predicted: from other problems; same_architecture, "
+    "other_architecture: found on another model), or a rival among hone's own kernels not for this problem (nearest_size: for another size of it): "
     "it compares no tuned kernels, and is left out of their means";
 
 inline bool all_tuned(const std::vector<TimedKernel>& kernels) {

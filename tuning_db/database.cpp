@@ -11,6 +11,7 @@
 
 #include "foundation/error.hpp"
 #include "foundation/file_store.hpp"
+#include "tuning_db/carry_over.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/record_json.hpp"
 #include "tuning_db/todays_names.hpp"
@@ -264,12 +265,40 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     }
     if (found) return *std::move(found);
     std::vector<Neighbour> near = neighbours(problem, device);
-    std::erase_if(near,
-                  [&](const Neighbour& n) { return !may_answer(*n.record, device) || instruction_set(n.record->device) != instruction_set(device); });
-    auto prediction = predict(*families_, problem, limits, near);
-    if (prediction && !is_refuted(space, problem, device.target, prediction->config))
-        return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
+    std::erase_if(near, [&](const Neighbour& n) { return !may_answer(*n.record, device); });
+    const auto others = std::stable_partition(near.begin(), near.end(),
+                                              [&](const Neighbour& n) { return instruction_set(n.record->device) == instruction_set(device); });
+    const std::vector<Neighbour> of_others(others, near.end());
+    near.erase(others, near.end());
+    // Whichever is nearer goes first.
+    const bool others_first = !of_others.empty() && (near.empty() || of_others.front().distance < near.front().distance);
+    for (const bool ask_others : {others_first, !others_first}) {
+        if (ask_others) {
+            if (auto match = of_other_architecture(problem, device, limits, space, of_others)) return *std::move(match);
+            continue;
+        }
+        auto prediction = predict(*families_, problem, limits, near);
+        if (prediction && !is_refuted(space, problem, device.target, prediction->config))
+            return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
+    }
     return {Grade::none, space.safe(), std::nullopt, {}, {}, {}};
+}
+
+std::optional<Match> Database::of_other_architecture(const Problem& problem, const DeviceFingerprint& device, const Limits& limits,
+                                                     const SearchSpace& space, const std::vector<Neighbour>& near) const {
+    const Family& family = families_->of(problem);
+    for (const auto& [record, distance] : near) {
+        if (record->problem.class_key() != problem.class_key() || beaten_by_safe(*record)) continue;
+        if (!scale_distance(scale_of(family, record->problem), scale_of(family, problem)).near()) continue;
+        Config config = space.completed(record->config);
+        if (space.check(config) || is_refuted(space, problem, device.target, config) || is_refuted(space, record->problem, device.target, config))
+            continue;
+        if (expected_gain(*families_, *record, distance, space, config, limits) < 1) continue;
+        return match(Grade::other_architecture, std::move(config), static_cast<std::size_t>(record - known_.records.data()), device);
+    }
+    auto prediction = predict(*families_, problem, limits, near);
+    if (!prediction || is_refuted(space, problem, device.target, prediction->config)) return std::nullopt;
+    return Match{Grade::other_architecture, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
 }
 
 std::vector<Neighbour> Database::neighbours(const Problem& problem, const DeviceFingerprint& device) const {
@@ -277,9 +306,13 @@ std::vector<Neighbour> Database::neighbours(const Problem& problem, const Device
     const auto of_family = known_.by_family.find(problem.family());
     if (of_family == known_.by_family.end()) return found;
     const Family& family = families_->of(problem);
-    for (const std::size_t index : of_family->second)
-        if (const auto distance = neighbour_distance(family, known_.records[index], problem, device))
-            found.push_back({&known_.records[index], *distance});
+    // Far ones are better than none: most of their gain counts as lost.
+    for (const double most : {farthest_neighbour, 4 * farthest_neighbour}) {
+        for (const std::size_t index : of_family->second)
+            if (const auto distance = neighbour_distance(family, known_.records[index], problem, device, most))
+                found.push_back({&known_.records[index], *distance});
+        if (!found.empty()) break;
+    }
     sort_neighbours(found);
     return found;
 }

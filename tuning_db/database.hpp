@@ -20,26 +20,29 @@ namespace hone::inline v0_1 {
 
 /// How well a database's answer fits the question: tuned for it, measured at its first use
 /// (tuner/online/first_use.hpp), or less.
-enum class Grade { exact, measured, nearest_size, same_architecture, predicted, none };
+enum class Grade { exact, measured, nearest_size, same_architecture, predicted, other_architecture, none };
 
 /// The grades in words, in their order: the same on the command line, in JSON, C, Fortran and
 /// Python.
-inline constexpr std::array<const char*, 6> grade_words{"exact", "measured", "nearest_size", "same_architecture", "predicted", "none"};
+inline constexpr std::array<const char*, 7> grade_words{"exact",     "measured",           "nearest_size", "same_architecture",
+                                                        "predicted", "other_architecture", "none"};
 
 inline std::string to_string(Grade grade) {
     return grade_words.at(static_cast<std::size_t>(grade));
 }
 
 /// The answer to a look-up. With Grade::predicted no record fits, and what neighbouring problems of
-/// the family suggest is handed out (predict). With Grade::none the configuration is the family's
+/// the family suggest is handed out (predict). With Grade::other_architecture it is what was found on
+/// devices of other architectures: a record of this problem whose configuration this space has, or
+/// what several suggest. With Grade::none the configuration is the family's
 /// safe one, so that there is always something that runs.
 struct Match {
     Grade grade = Grade::none;
     Config config;
-    std::optional<Record> record;      ///< what it was taken from, by the names of today; none where it is predicted
+    std::optional<Record> record;      ///< what it was taken from, by the names of today; none where several suggest it
     std::filesystem::path folder;      ///< that this was read from; empty for one that was added
     std::string note = {};             ///< what may make it less fit, beside its grade: "measured with 16 threads, here are 4"
-    std::vector<Source> sources = {};  ///< of a prediction
+    std::vector<Source> sources = {};  ///< where several suggest it
 };
 
 /// How two devices should share every step of a problem.
@@ -133,7 +136,8 @@ class Database {
     /// Best configuration for a problem: the exact problem on this device (Grade::measured where it
     /// was measured at first use only), the nearest size on this
     /// device, that on another device of the same target and architecture, else what other problems
-    /// of the family on these devices suggest, else safe. Among equally near sizes one that is not
+    /// of the family on these devices suggest, else what was found on another architecture, unless
+    /// it is expected to be slower than the safe configuration here, else safe. Among equally near sizes one that is not
     /// disturbed goes first, then the first folder, then what loses least time relative to its
     /// ceiling; what was found for another `arithmetic` answers where it is of a better grade, or
     /// faster. A candidate that is not verified, or that the space at this problem's own extents
@@ -145,7 +149,7 @@ class Database {
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
 
     /// The results that a problem on a device can learn from (neighbour_distance), the nearest
-    /// first.
+    /// first; where there are none, those that are up to four times as far.
     std::vector<Neighbour> neighbours(const Problem& problem, const DeviceFingerprint& device) const;
 
     /// Best share of a problem between two devices, whichever of them the record names first: of
@@ -218,6 +222,10 @@ class Database {
     /// Whether a mark is about this record, whose configuration is `config` by the names of today:
     /// one of the two may have former names, and so another refutation_key.
     bool is_refuted(const SearchSpace& space, const Record& record, const Config& config) const;
+    /// What other architectures' records of the problem say, `near` of all problems; nothing where
+    /// none says anything.
+    std::optional<Match> of_other_architecture(const Problem& problem, const DeviceFingerprint& device, const Limits& limits,
+                                               const SearchSpace& space, const std::vector<Neighbour>& near) const;
     Match match(Grade grade, Config config, std::size_t index, const DeviceFingerprint& device) const;
 
     const Families* families_;

@@ -56,7 +56,8 @@ std::vector<Record> Database::marks_of(const WrongResult& result, const DeviceSi
     }
     const Match match = best(result.problem, device.fingerprint, device.limits);
     const std::vector<Neighbour> near = neighbours(result.problem, device.fingerprint);
-    if (related == nullptr && match.grade == Grade::predicted && match.config == result.config && !near.empty()) related = near.front().record;
+    const bool suggested = match.grade == Grade::predicted || match.grade == Grade::other_architecture;
+    if (related == nullptr && suggested && match.config == result.config && !near.empty()) related = near.front().record;
     if (related == nullptr) return marks;
     Record& today = marks.emplace_back(*related);
     today.problem = result.problem;

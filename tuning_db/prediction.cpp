@@ -8,11 +8,12 @@
 
 #include "foundation/error.hpp"
 #include "generator/form.hpp"
+#include "tuning_db/carry_over.hpp"
+#include "tuning_db/device_models.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr double farthest = 4;
 constexpr double weight_of_work = 2;
 constexpr double weight_of_arithmetic = 0.25;
 constexpr double same_architecture = 0.5;
@@ -23,13 +24,14 @@ constexpr double another_architecture = 1;
 // the two distances above chose 1.06 times as fast as 8, 1 for arithmetic and 0.25 for a device, in
 // the mean of 60 problems that they change.
 constexpr std::size_t most_voices = 12;
+// Neighbours of another architecture that are passed over, because their form does not exist here,
+// before they count among those.
+constexpr std::size_t most_passed = 24;
 // By which a neighbour at distance 1 counts less than one at 0. Of 1 to 8, measured with the
 // proposals of 84 problems' neighbours on an H200, 1 to 1.5 lost least: agreement of several says
 // more than nearness.
 constexpr double octaves_a_voice = 1.5;
-constexpr double enough_warps = 8;    // of a multiprocessor: with fewer, latencies show
-constexpr double hardly = 1.04;       // a gain over the safe configuration that says: nothing to learn here
-constexpr double lost_a_unit = 0.05;  // of the rate, for every unit of distance over which a configuration carries: measured on an H200, 169 problems
+constexpr double hardly = 1.04;  // a gain over the safe configuration that says: nothing to learn here
 constexpr int most_tries = 1000;
 constexpr std::int64_t warp = 32;
 // How far a member's support falls with the time that its family counts for it. Counts are wrong by
@@ -93,10 +95,11 @@ const Value& nearest_value(const Tunable& tunable, const Value& wanted, const Va
     return *best;
 }
 
-double device_distance(const DeviceFingerprint& a, const DeviceFingerprint& b) {
-    if (device_key(a) == device_key(b)) return 0;
-    if (a.architecture == b.architecture) return same_architecture;
-    return instruction_set(a) == instruction_set(b) ? same_instruction_set : another_architecture;
+double device_distance(const Record& record, const DeviceFingerprint& device) {
+    if (device_key(record.device) == device_key(device)) return 0;
+    if (record.device.architecture == device.architecture) return same_architecture;
+    if (instruction_set(record.device) == instruction_set(device)) return same_instruction_set;
+    return another_architecture + device_difference(record, device);
 }
 
 // How much a neighbour's word counts.
@@ -136,25 +139,6 @@ struct Change {
 
 bool has_form(const SearchSpace& space, const std::string& name) {
     return std::any_of(space.forms().begin(), space.forms().end(), [&](const FormSpace& form) { return form.name == name; });
-}
-
-// How much a proposal counts by the warps that a multiprocessor has at once with it, and by their
-// lanes: less than whole where they are few. A neighbour's blocks may be larger than this problem's
-// leave room for, and its points fewer.
-double held(const SearchSpace& space, const Config& config, const Limits& limits) {
-    const FormSpace* const form = space.form_of(config);
-    if (form == nullptr || !form->resources || !traits_of(limits.target).has_blocks) return 1;
-    const BlockResources needs = form->resources(config);
-    const std::int64_t of_block = (needs.threads + warp - 1) / warp, warps = resident_blocks(needs, limits) * of_block;
-    if (warps == 0) return 1;
-    const double lanes = static_cast<double>(needs.threads) / static_cast<double>(warp * of_block);  // that have a thread
-    return lanes * std::min(1.0, static_cast<double>(warps) / enough_warps);
-}
-
-// How long a member takes by its family's count; 0 where that does not count.
-double counted(const SearchSpace& space, const Config& config) {
-    const FormSpace* const form = space.form_of(config);
-    return form != nullptr && form->count ? form->count(config) : 0;
 }
 
 // Threads of a block; 0 where that is not known, as of a configuration from a file that is none of
@@ -212,11 +196,16 @@ struct Proposal {
 
 // What a record proposes `here`. Nothing where its form does not exist here: of 71 such proposals
 // that were measured, made of another form, the geometric mean had 0.61 times the tuned rate, of
-// 518 others 0.81.
-std::optional<Proposal> proposal(const SearchSpace& here, const Record& record, const Families& families, const Limits& limits) {
+// 518 others 0.81. With `any_form` it is of the safe configuration's form there, or that
+// configuration itself where nothing carries over.
+constexpr double of_another_form = 0.61 / 0.81;
+std::optional<Proposal> proposal(const SearchSpace& here, const Neighbour& neighbour, const Families& families, const Limits& limits, bool any_form) {
+    const Record& record = *neighbour.record;
+    const bool other_architecture = !same_instructions(record.device, limits);
+    const Limits their_limits = other_architecture ? limits_of(record.device) : limits;
     SearchSpace there;
     try {
-        there = families.of(record.problem).space(record.problem, limits);
+        there = families.of(record.problem).space(record.problem, their_limits);
     } catch (const Error&) {  // sizes that cannot be, from a file: nothing to learn
         return std::nullopt;
     }
@@ -225,7 +214,9 @@ std::optional<Proposal> proposal(const SearchSpace& here, const Record& record, 
     // What the search left as it was stays as it is here. That holds within the form that both
     // begin with.
     const FormSpace* const form = there.form_of(complete);
-    if (form == nullptr || !has_form(here, form->name)) return std::nullopt;
+    if (form == nullptr) return std::nullopt;
+    const bool same_form = has_form(here, form->name);
+    if (!same_form && !any_form) return std::nullopt;
     const bool same_entry = form == there.form_of(there.safe()) && here.form_of(here.safe())->name == form->name;
     std::vector<Assignment> assignments = complete.assignments();
     for (Assignment& own : assignments) {
@@ -234,17 +225,51 @@ std::optional<Proposal> proposal(const SearchSpace& here, const Record& record, 
         if (untuned != nullptr && ours != nullptr && own.value == *untuned) own.value = *ours;
     }
     auto member = nearest_member(here, Config(std::move(assignments)));
-    if (!member) return std::nullopt;
+    if (!member) return any_form ? std::optional(Proposal{complete, here.safe()}) : std::nullopt;
     member = filling_a_warp(here, std::move(*member), threads_of(there, complete));
-    return Proposal{complete, leaving_registers(here, *member, blocks_of(there, complete, limits), limits)};
+    member = leaving_registers(here, *member, blocks_of(there, complete, their_limits), limits);
+    if (!other_architecture) return Proposal{complete, *std::move(member)};
+    const double expected = (same_form ? 1 : of_another_form) * expected_gain(families, record, neighbour.distance, here, *member, limits);
+    return Proposal{complete, expected < hardly ? here.safe() : *std::move(member)};
+}
+
+// What the nearest neighbours propose, and how much each counts.
+struct Proposals {
+    std::vector<Source> sources;
+    std::vector<double> voices;
+    double weights = 0, gains = 0;  // of the neighbours whose gain is known: logarithms
+};
+
+Proposals proposals_of(const SearchSpace& space, const Families& families, const Limits& limits, const std::vector<Neighbour>& neighbours,
+                       bool any_form) {
+    Proposals result;
+    std::size_t asked = 0, passed = 0;
+    for (const Neighbour& neighbour : neighbours) {
+        const auto& [record, distance] = neighbour;
+        if (asked++ == most_voices) break;
+        if (gain(*record) > 0) {
+            result.weights += voice(distance);
+            result.gains += voice(distance) * std::log(std::max(gain(*record), 1.0));
+        }
+        auto proposed = proposal(space, neighbour, families, limits, any_form);
+        if (!proposed) {
+            // Forms of another architecture may be none of this one: farther neighbours are asked.
+            if (!same_instructions(record->device, limits) && ++passed <= most_passed) --asked;
+            continue;
+        }
+        result.voices.push_back(voice(distance) * held(space, proposed->member, limits));
+        result.sources.push_back({record->problem, record->device.name, distance, std::move(proposed->config), std::move(proposed->member)});
+    }
+    return result;
 }
 
 }  // namespace
 
-std::optional<double> neighbour_distance(const Family& family, const Record& record, const Problem& problem, const DeviceFingerprint& device) {
+std::optional<double> neighbour_distance(const Family& family, const Record& record, const Problem& problem, const DeviceFingerprint& device,
+                                         double most) {
     if (record.problem.family() != problem.family() || record.device.target != device.target || record.of_several_devices() || !record.verified())
         return std::nullopt;
-    double distance = device_distance(record.device, device);
+    double distance = 0;
     for (const Assignment& own : problem.parameters()) {
         const Value* theirs = find(record.problem.parameters(), own.name);
         if (theirs == nullptr) return std::nullopt;
@@ -257,7 +282,8 @@ std::optional<double> neighbour_distance(const Family& family, const Record& rec
             distance += weight_of_word(own.name);
     }
     distance += scale_distance(scale_of(family, record.problem), scale_of(family, problem)).total();
-    return distance <= farthest ? std::optional(distance) : std::nullopt;
+    if (distance <= most) distance += device_distance(record, device);
+    return distance <= most ? std::optional(distance) : std::nullopt;
 }
 
 void sort_neighbours(std::vector<Neighbour>& neighbours) {
@@ -313,21 +339,11 @@ std::optional<Config> nearest_member(const SearchSpace& space, const Config& con
 
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours) {
     const SearchSpace space = families.of(problem).space(problem, limits);
-    std::vector<Source> sources;
-    std::vector<double> voices;
-    double weights = 0, gains = 0;  // of the neighbours whose gain is known: logarithms
-    std::size_t asked = 0;
-    for (const auto& [record, distance] : neighbours) {
-        if (asked++ == most_voices) break;
-        if (gain(*record) > 0) {
-            weights += voice(distance);
-            gains += voice(distance) * std::log(std::max(gain(*record), 1.0));
-        }
-        auto proposed = proposal(space, *record, families, limits);
-        if (!proposed) continue;
-        voices.push_back(voice(distance) * held(space, proposed->member, limits));
-        sources.push_back({record->problem, record->device.name, distance, std::move(proposed->config), std::move(proposed->member)});
-    }
+    Proposals proposals = proposals_of(space, families, limits, neighbours, false);
+    // Where another architecture's forms are none of this one, they say a little all the same.
+    if (proposals.sources.empty() && !neighbours.empty() && !same_instructions(neighbours.front().record->device, limits))
+        proposals = proposals_of(space, families, limits, neighbours, true);
+    auto& [sources, voices, weights, gains] = proposals;
     if (sources.empty()) return std::nullopt;
     if (weights > 0 && gains / weights <= lost_a_unit * sources.front().distance) return Prediction{space.safe(), std::move(sources)};
     // Rules that have chosen the safe configuration propose it as a neighbour does.

@@ -22,10 +22,13 @@ struct Neighbour {
 /// (precision, equation) and another architecture count 1, 2 those that say what is computed
 /// (kernel, stencil, result), and arithmetic a quarter. A number such as the order counts |log2| of
 /// the ratio, and so does a proportion of the sizes (generator/scale.hpp), a size a quarter of
-/// that, another device of the same architecture a half. Nothing for another family or target, for
-/// a step that two devices share, for a result that is not verified, and beyond a distance of 4,
-/// where little carries over.
-std::optional<double> neighbour_distance(const Family& family, const Record& record, const Problem& problem, const DeviceFingerprint& device);
+/// that, another device of the same architecture a half, and another architecture up to 1 more, by
+/// how much less it says (device_difference). Nothing for another family or target, for
+/// a step that two devices share, for a result that is not verified, and beyond a distance of
+/// `most`, where little carries over.
+constexpr double farthest_neighbour = 4;
+std::optional<double> neighbour_distance(const Family& family, const Record& record, const Problem& problem, const DeviceFingerprint& device,
+                                         double most = farthest_neighbour);
 
 /// The nearest neighbours first, equally near ones in the order of a file (`stands_before`).
 void sort_neighbours(std::vector<Neighbour>& neighbours);
@@ -63,7 +66,8 @@ struct Prediction {
 /// over their safe configurations than that, it is this problem's safe one. Requires `neighbours`
 /// sorted. Where the family counts (`FormSpace::count`) what takes longer by count than others has
 /// less support. Where rules have chosen the safe configuration (`FormSpace::ruled`) it is a
-/// proposal, too. Nothing where none proposes a member. No file, no clock, nothing is compiled: a
+/// proposal, too. So is it where another architecture's configuration is expected to be no faster
+/// here (expected_gain). Nothing where none proposes a member. No file, no clock, nothing is compiled: a
 /// few milliseconds at most.
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours);
 

@@ -37,7 +37,7 @@ double number(const Table::Row& row, const std::string& column) {
 // Whether the row's kernel was tuned for this device: a label says how it was found.
 bool tuned(const Table::Row& row) {
     const auto label = row.find("label");
-    return label != row.end() && !std::regex_search(label->second, std::regex(" (same_architecture|predicted|none)[:,]"));
+    return label != row.end() && !std::regex_search(label->second, std::regex(" (same_architecture|predicted|other_architecture|none)[:,]"));
 }
 
 }  // namespace

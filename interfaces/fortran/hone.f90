@@ -30,6 +30,7 @@ module hone
     public :: HONE_OK, HONE_BAD_HANDLE, HONE_BAD_ARGUMENT, HONE_ERROR, HONE_NO_MEMORY, HONE_NO_RESULT
     public :: HONE_F32, HONE_F64, HONE_I32, HONE_IN, HONE_OUT, HONE_INOUT, HONE_ANYWHERE, HONE_HOST, HONE_CUDA
     public :: HONE_EXACT, HONE_MEASURED, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE, HONE_PREDICTED, HONE_NONE, HONE_UNTUNED
+    public :: HONE_OTHER_ARCHITECTURE
 
     !> What a kernel says of itself. `grade`: HONE_EXACT and so on; hone_grade_text gives the word.
     !> `updates`, `operations` and `bytes` are of one time step.
@@ -147,7 +148,8 @@ contains
         text = text_of(c_status_text(status))
     end function
 
-    !> A grade as a word: 'exact', 'measured', 'nearest_size', 'same_architecture', 'predicted', 'none'.
+    !> A grade as a word: 'exact', 'measured', 'nearest_size', 'same_architecture',
+    !> 'predicted', 'other_architecture', 'none'.
     function hone_grade_text(grade) result(text)
         integer(c_int32_t), intent(in) :: grade
         character(:), allocatable      :: text

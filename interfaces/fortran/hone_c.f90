@@ -11,7 +11,8 @@ module hone_c
     integer(c_int32_t), parameter :: HONE_IN = 1, HONE_OUT = 2, HONE_INOUT = 3
     integer(c_int32_t), parameter :: HONE_ANYWHERE = 0, HONE_HOST = 1, HONE_CUDA = 2
     integer(c_int32_t), parameter :: HONE_EXACT = 1, HONE_NEAREST_SIZE = 2, HONE_SAME_ARCHITECTURE = 3
-    integer(c_int32_t), parameter :: HONE_PREDICTED = 4, HONE_NONE = 5, HONE_MEASURED = 7
+    integer(c_int32_t), parameter :: HONE_PREDICTED = 4, HONE_NONE = 5
+    integer(c_int32_t), parameter :: HONE_OTHER_ARCHITECTURE = 6, HONE_MEASURED = 7
     integer(c_int32_t), parameter :: HONE_UNTUNED = HONE_NONE  ! the name before version 1.3
 
     !> An array as a kernel takes it: hone_array_of(array) for one of Fortran's,

@@ -302,6 +302,14 @@ TEST(Commands, LooksUpForADeviceThatIsNotHere) {
     }
     const Answer any = ask(with("lookup", dg + " --arch sm_90"));
     EXPECT_EQ(Json::parse(any.out)["matches"][0]["grade"], "same_architecture") << any.error;
+    // A model without a record, by its short name.
+    const Answer known = ask({"lookup", "dg_volume", "equation=maxwell_3d", "order=3", "precision=f32", "elements=100000", "--as", "rtx 4090"});
+    EXPECT_THAT(known.out, HasSubstr("other_architecture: "));
+    const Json document = Json::parse(ask(with("lookup", dg + " --as A100")).out);
+    EXPECT_EQ(document["device"]["name"], "NVIDIA A100-SXM4-80GB");
+    EXPECT_EQ(document["matches"][0]["grade"], "other_architecture");
+    EXPECT_THAT(ask({"lookup", "dg_volume", "equation=maxwell_3d", "order=3", "precision=f32", "elements=9", "--as", "A200"}).error,
+                HasSubstr("hone knows V100, T4, A100"));
     const Answer wrong = ask({"lookup", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=9", "ny=9", "nz=9", "--as", "NVIDIA H20"});
     EXPECT_EQ(wrong.code, Exit::wrong_input);
     EXPECT_THAT(wrong.error, HasSubstr("did you mean NVIDIA H200?"));
@@ -309,10 +317,31 @@ TEST(Commands, LooksUpForADeviceThatIsNotHere) {
 }
 
 TEST(Commands, LookupNamesTheNearestRecordsWhereNothingFits) {
+    // The form of the only result does not exist for products that fill the matrix units.
+    const test::OwnFolders own;
+    Record record = axpy_record("axpy precision=f32 n=1000", 1e-3);
+    record.problem = built_in_families().parse_problem("batched_gemm m=23 n=12 k=12 batch=1000");
+    record.config = built_in_families().of(record.problem).space(record.problem, cuda_limits(90)).parse("form=tile");
+    Database database(built_in_families());
+    database.add(record);
+    const std::string folder = (own.folder.path() / "db").string();
+    database.merge_into(folder);
+    const Answer answer = ask(with("lookup", "batched_gemm m=24 n=12 k=12 batch=1000 --as nvidia_h200 --db " + folder));
+    EXPECT_EQ(answer.code, Exit::nothing) << answer.out;
+    EXPECT_THAT(answer.out, HasSubstr("nearest are batched_gemm"));
+}
+
+TEST(Commands, LookupSaysWhichArchitectureAnAnswerIsFrom) {
     const test::OwnFolders own;
     const Answer answer = ask(with("lookup", "dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --arch sm_80"));
-    EXPECT_EQ(answer.code, Exit::nothing) << answer.out;
-    EXPECT_THAT(answer.out, HasSubstr("nearest are dg_volume"));
+    EXPECT_EQ(answer.code, Exit::ok) << answer.out;
+    EXPECT_THAT(answer.out, HasSubstr("other_architecture: tuned on another architecture"));
+    EXPECT_THAT(answer.out, HasSubstr("measured on    NVIDIA H"));
+    EXPECT_THAT(answer.out, Not(HasSubstr("expected"))) << "no time is known here";
+    const Answer forms = ask(with("lookup", "dg_volume equation=maxwell_3d order=9 precision=f64 elements=100000 --arch sm_70 --explain"));
+    EXPECT_EQ(forms.code, Exit::nothing);
+    EXPECT_THAT(forms.out, HasSubstr("other_architecture: nothing tuned fits; results of other architectures suggest it"));
+    EXPECT_THAT(forms.out, HasSubstr("suggested by"));
 }
 
 TEST(Commands, LookupExplainsAPrediction) {

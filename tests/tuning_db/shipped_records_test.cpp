@@ -11,6 +11,7 @@
 #include "tuning_db/database.hpp"
 #include "tuning_db/record_json.hpp"
 #include "tuning_db/todays_names.hpp"
+#include "tuning_db/device_models.hpp"
 
 namespace hone::shipped_records_test {
 namespace {

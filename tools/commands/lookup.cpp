@@ -56,6 +56,8 @@ std::string explained(const Match& match, const Problem& problem) {
             return "tuned on another device";
         case Grade::predicted:
             return "nothing tuned fits; results of neighbouring problems suggest it";
+        case Grade::other_architecture:
+            return match.record ? "tuned on another architecture" : "nothing tuned fits; results of other architectures suggest it";
         case Grade::none:
             break;
     }
@@ -64,7 +66,7 @@ std::string explained(const Match& match, const Problem& problem) {
 
 Json document_of(const Family& family, const Problem& problem, const Match& match) {
     Json document{{"problem", json_of(problem)}, {"grade", to_string(match.grade)}, {"config", json_of(match.config)}};
-    if (match.grade == Grade::predicted) {
+    if (!match.sources.empty()) {
         document["sources"] = Json::array();
         for (const Source& source : match.sources)
             document["sources"].push_back({{"problem", json_of(source.problem)},
@@ -258,7 +260,8 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("FAMILY key=value...", settings->problem, "one or several problems; see 'hone families'");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
-    options.text("as", settings->as, "MODEL", "a device model of the records, which need not be on this machine, e.g. \"NVIDIA H200\"");
+    options.text("as", settings->as, "MODEL",
+                 "a device model, which need not be on this machine: of the records, or one that hone knows, e.g. A100 or \"RTX 4090\"");
     options.text("arch", settings->arch, "sm_NN", "any GPU of this architecture, which need not be on this machine");
     options.text("partner", settings->partner, "NAME", "another device of this machine: also how the two share a step; see 'hone balance'");
     declare_database(options, settings->database);
@@ -282,10 +285,10 @@ Command lookup_command() {
         "which configuration an application would get for a problem, and why",
         "FAMILY key=value... [options]",
         "Asks the database as an application does, and prints the grade of the answer "
-        "(exact, measured, nearest_size, same_architecture, predicted, none), "
+        "(exact, measured, nearest_size, same_architecture, predicted, other_architecture, none), "
         "the configuration, its record, and the expected time of a step. If no record fits, the configuration is predicted from results for other "
-        "orders, precisions and kinds. With grade none, it is the family's safe configuration, which runs everywhere. In both cases the exit code "
-        "is 1.\n\n"
+        "orders, precisions and kinds, or from those of other architectures. With grade none, it is the family's safe configuration, which runs "
+        "everywhere. If no single record answers, the exit code is 1.\n\n"
         "With --partner it also prints which part of every step each device should compute. The exit code is 1 if nothing is known about the pair.",
         {{"lookup gauss_seidel_27 stencil=constant precision=f32 nx=100 ny=90 nz=80 --device cpu --db DIR --json", "for a script"},
          {"lookup gauss_seidel_27 stencil=constant precision=f32 nx=256 ny=256 nz=256 --device cuda --partner cpu", "how two devices share it"},
@@ -294,6 +297,7 @@ Command lookup_command() {
           "why it is predicted for a shape that nobody tuned"},
          {"lookup poisson7 kernel=direction coefficients=axis boundary=dirichlet precision=f64 nx=130 ny=130 nz=130 --measure",
           "the best of a few suggestions, timed now and kept"},
+         {"lookup dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --as A100", "on a device that nobody has tuned for"},
          {"lookup dg_volume equation=maxwell_3d order=1..10 precision=f32 elements=100000", "ten problems, on the best device"}},
         lookup::declare};
 }

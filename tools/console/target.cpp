@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tools/console/command.hpp"
+#include "tuning_db/device_models.hpp"
 
 namespace hone::tools {
 namespace {
@@ -90,8 +91,13 @@ Device recorded_device(const std::string& model, const Database& database) {
             return {.fingerprint = record.device, .limits = generous_limits(record.device)};
         if (std::find(names.begin(), names.end(), record.device.name) == names.end()) names.push_back(record.device.name);
     }
-    throw Error("--as", fmt::format("no record is of a device \"{}\"", model),
-                names.empty() ? "tune something first" : did_you_mean(model, names) + fmt::format("there are records of {}", fmt::join(names, ", ")));
+    if (const DeviceModel* known = find_model(model)) return {.fingerprint = known->device, .limits = known->limits};
+    const std::string recorded = names.empty() ? "" : fmt::format("there are records of {}; ", fmt::join(names, ", "));
+    std::vector<std::string> words;
+    for (const DeviceModel& known : device_models()) words.push_back(known.word);
+    const std::string known = fmt::format("hone knows {}", fmt::join(words, ", "));
+    names.insert(names.end(), words.begin(), words.end());
+    throw Error("--as", fmt::format("no record is of a device \"{}\"", model), did_you_mean(model, names) + recorded + known);
 }
 
 std::unique_ptr<Backend> open_backend(const std::string& name, DiskCache& cache) {
