@@ -44,10 +44,6 @@ Json json_of(const TargetChoice& choice);
 /// a name that cannot be one, MissingError, with what to install, when there is no such device.
 Device find_device(const std::string& name);
 
-/// The most that a device allows, as far as its model says it: its architecture's limits, or what
-/// any processor of so many threads might have.
-Limits generous_limits(const DeviceFingerprint& device);
-
 /// The device of a model, whether it is here or not: of one that the records know, by its name or
 /// its key ("NVIDIA H200", "nvidia_h200"), else of one that is described (find_model). Throws Error
 /// naming the models that there are.
