@@ -98,8 +98,8 @@ class BoundKernel {
 /// however many threads ask for it.
 ///
 /// Where the database has no result of the very problem, `measure` may find one, if it is given: an
-/// answer that was measured (tuner/online/first_use.hpp) goes before one that was not. It is called for one
-/// problem at a time.
+/// answer that was measured (tuner/online/first_use.hpp) goes before one that was not. It is called
+/// for one problem at a time.
 ///
 /// There is always an answer that runs: a tuned configuration that does not compile or load gives
 /// way to the family's safe one, and where nothing can be compiled on the cpu, the family's plain

@@ -32,10 +32,10 @@ inline std::string to_string(Grade grade) {
 }
 
 /// The answer to a look-up. With Grade::predicted no record fits, and what neighbouring problems of
-/// the family suggest is handed out (predict). With Grade::other_architecture it is what was found on
-/// devices of other architectures: a record of this problem whose configuration this space has, or
-/// what several suggest. With Grade::none the configuration is the family's
-/// safe one, so that there is always something that runs.
+/// the family suggest is handed out (predict). With Grade::other_architecture it is what was found
+/// on devices of other architectures: a record of this problem whose configuration this space has,
+/// or what several suggest. With Grade::none the configuration is the family's safe one, so that
+/// there is always something that runs.
 struct Match {
     Grade grade = Grade::none;
     Config config;
@@ -122,8 +122,8 @@ class Database {
     /// The records of other families.
     const std::vector<Record>& foreign_records() const { return foreign_.records; }
 
-    /// The same with the names that tunables have today (tuning_db/todays_names.hpp): for what shows
-    /// records. Look-ups translate those alone that answer.
+    /// The same with the names that tunables have today (tuning_db/todays_names.hpp): for what
+    /// shows records. Look-ups translate those alone that answer.
     Database with_todays_names() const;
 
     /// Adds a record, or replaces the one about the same subject if the new one is `better`
@@ -137,11 +137,11 @@ class Database {
     /// was measured at first use only), the nearest size on this
     /// device, that on another device of the same target and architecture, else what other problems
     /// of the family on these devices suggest, else what was found on another architecture, unless
-    /// it is expected to be slower than the safe configuration here, else safe. Among equally near sizes one that is not
-    /// disturbed goes first, then the first folder, then what loses least time relative to its
-    /// ceiling; what was found for another `arithmetic` answers where it is of a better grade, or
-    /// faster. A candidate that is not verified, or that the space at this problem's own extents
-    /// and `limits` rejects, is passed over. So is one whose size is not near
+    /// it is expected to be slower than the safe configuration here, else safe. Among equally near
+    /// sizes one that is not disturbed goes first, then the first folder, then what loses least
+    /// time relative to its ceiling; what was found for another `arithmetic` answers where it is of
+    /// a better grade, or faster. A candidate that is not verified, or that the space at this
+    /// problem's own extents and `limits` rejects, is passed over. So is one whose size is not near
     /// (ScaleDistance::near), and one that its own safe configuration beats (beaten_by_safe): these
     /// have a say in what is suggested. A record of the very problem that was verified at a smaller
     /// size only (Record::verified_on) counts as one of another size. What is marked wrong at any

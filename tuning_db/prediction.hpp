@@ -67,8 +67,8 @@ struct Prediction {
 /// sorted. Where the family counts (`FormSpace::count`) what takes longer by count than others has
 /// less support. Where rules have chosen the safe configuration (`FormSpace::ruled`) it is a
 /// proposal, too. So is it where another architecture's configuration is expected to be no faster
-/// here (expected_gain). Nothing where none proposes a member. No file, no clock, nothing is compiled: a
-/// few milliseconds at most.
+/// here (expected_gain). Nothing where none proposes a member. No file, no clock, nothing is
+/// compiled: a few milliseconds at most.
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours);
 
 }  // namespace hone::inline v0_1

@@ -67,7 +67,7 @@ typedef enum hone_grade {
     HONE_PREDICTED = 4,          /* nothing tuned fits; results of other problems suggest it */
     HONE_NONE = 5,               /* nothing tuned fits; the family's safe configuration runs */
     HONE_OTHER_ARCHITECTURE = 6, /* found on devices of other architectures; since 1.3 */
-    HONE_MEASURED = 7,           /* the best of several suggestions, measured at first use; since 1.3 */
+    HONE_MEASURED = 7,           /* the best of several, measured at first use; since 1.3 */
     HONE_UNTUNED = HONE_NONE     /* the name before 1.3 */
 } hone_grade;
 
@@ -87,9 +87,9 @@ const char *hone_last_error(void);
  * text is static and never null.
  * Since 1.3. */
 const char *hone_status_text(hone_status status);
-/* A hone_grade as a word: "exact", "measured", "nearest_size", "same_architecture",
- * "predicted", "other_architecture", "none". A number that is no grade gives "unknown grade". The text is static and
- * never null.
+/* A hone_grade as a word: "exact", "measured", "nearest_size", "same_architecture", "predicted",
+ * "other_architecture", "none". A number that is no grade gives "unknown grade". The text is static
+ * and never null.
  * Since 1.3. */
 const char *hone_grade_text(int32_t grade);
 /* The devices of this machine that hone can use, as 'hone devices --json' prints them: their id,

@@ -39,8 +39,8 @@ KernelLibrary::Measure first_use_of(const Backend& backend, const Families& fami
 ///     hone::Session session("best");
 ///     const auto kernel = session.kernel("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
 ///
-/// A problem that nobody tuned is answered by what other results suggest. To measure the suggestions
-/// at its first use, and to remember the best:
+/// A problem that nobody tuned is answered by what other results suggest. To measure the
+/// suggestions at its first use, and to remember the best:
 ///
 ///     hone::Session session("best", {.first_use = hone::FirstUse::measured});
 ///

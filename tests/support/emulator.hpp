@@ -17,8 +17,8 @@ namespace hone::test {
 KernelSource emulated(const KernelSource& cuda);
 
 /// Puts includes and declarations in front of an emulated source, for what is then put into its
-/// launches. Not before its first line: that takes checks of jumps away, which every header of the C
-/// library would have taken over by then.
+/// launches. Not before its first line: that takes checks of jumps away, which every header of the
+/// C library would have taken over by then.
 void put_in_front(KernelSource& emulated, const std::string& text);
 
 /// An emulated source that aborts with a message when a variable's word is copied or computed with

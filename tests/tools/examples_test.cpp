@@ -85,15 +85,17 @@ std::vector<std::string> shell_words(const std::string& line, const std::string&
     return words;
 }
 
-// Commands that measure or compile: their examples run by themselves below.
-bool takes_long(const std::string& command) {
-    return command == "tune" || command == "balance" || command == "compile" || command == "replay" || command == "verify";
-}
-
 struct Example {
     std::string command;
     std::string line;
 };
+
+// What measures or compiles: it runs by itself below.
+bool takes_long(const Example& example) {
+    const std::string& command = example.command;
+    return command == "tune" || command == "balance" || command == "compile" || command == "replay" || command == "verify" ||
+           example.line.find("--measure") != std::string::npos;
+}
 
 std::vector<Example> examples() {
     std::vector<Example> all;
@@ -112,7 +114,7 @@ TEST(Examples, RunAsTheyStand) {
     const Desk desk;
     int run = 0;
     for (const auto& [command, line] : examples()) {
-        if (takes_long(command)) continue;
+        if (takes_long({command, line})) continue;
         std::vector<std::string> words = shell_words(line, desk.home().string());
         if (command == "simulate") {  // hundreds of searches
             std::erase(words, "--repetitions");
@@ -140,7 +142,7 @@ void expect_options_accepted(const std::vector<std::string>& words) {
 // `verify` choose among results.
 TEST(Examples, OfWhatTakesLongAreAccepted) {
     for (const auto& [command, line] : examples()) {
-        if (!takes_long(command)) continue;
+        if (!takes_long({command, line})) continue;
         const std::vector<std::string> words = shell_words(line, "home");
         expect_options_accepted(words);
         const auto end = std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--"); });
@@ -189,8 +191,8 @@ TEST(SlowExamples, OfWhatTakesLongRunOnSmallProblems) {
     if (find_program("c++").empty() && std::getenv("HONE_CXX") == nullptr) GTEST_SKIP() << "there is no C++ compiler";
     const Desk desk;
     for (const auto& [command, line] : examples()) {
-        if (!takes_long(command) || line == "tune") continue;  // without a problem: what it tunes is sized for a whole device
-        if (command == "replay") continue;                     // replay_test.cpp has launches to replay
+        if (!takes_long({command, line}) || line == "tune") continue;  // without a problem: what it tunes is sized for a whole device
+        if (command == "replay") continue;                             // replay_test.cpp has launches to replay
         std::vector<std::string> words = shortened(line, desk.home().string());
         if (command == "tune") words.insert(words.end(), {"--evaluations", "2", "--samples", "6"});
         if (words.size() == 5 && command == "tune") continue;  // the default problems are sized for a whole device

@@ -155,6 +155,20 @@ TEST(SlowHone, TunesShowsAndLooksUp) {
     EXPECT_EQ(HoneRun({"db", "validate", (own.folder.path() / "db").string()}).code, 0);
 }
 
+TEST(SlowHone, MeasuresWhatIsSuggestedForAProblemThatNobodyTuned) {
+    const TemporaryFolder folder;
+    const std::string db = folder.path().string();
+    ASSERT_EQ(HoneRun(tune({"--evaluations", "12", "--samples", "6", "--db", db})).code, 0);
+    const std::vector<std::string> other{
+        "lookup", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=24", "ny=18", "nz=16", "--device", "cpu", "--db", db, "--json"};
+    EXPECT_EQ(Json::parse(HoneRun(other).out)["matches"][0]["grade"], "nearest_size");
+    const HoneRun measured(with(other, {"--measure", "--budget", "60s"}));
+    if (measured.error.find("no result suggests") != std::string::npos) GTEST_SKIP() << "the safe configuration was the best";
+    EXPECT_EQ(Json::parse(measured.out)["matches"][0]["grade"], "measured") << measured.error;
+    EXPECT_EQ(Json::parse(HoneRun(other).out)["matches"][0]["grade"], "measured") << "it was kept";
+    EXPECT_NE(HoneRun(with(other, {"--measure", "--budget", "0s"})).code, 0);
+}
+
 TEST(SlowHone, DrawsAPictureWithGnuplotOrSaysThatThereIsNone) {
     const OwnFolders own;
     ASSERT_EQ(HoneRun(tune({"--evaluations", "2", "--samples", "6"})).code, 0);

@@ -19,7 +19,7 @@ const Families& families() {
 Device device_of(const std::string& name, const std::string& architecture) {
     Device device;
     device.fingerprint = {Target::cuda, name, architecture, 100, "13.0", "NVRTC 13.0"};
-    device.limits.target = Target::cuda;
+    device.limits = cuda_limits(90);
     return device;
 }
 

@@ -40,7 +40,8 @@ TEST(DeviceModels, AnyFingerprintHasLimits) {
     EXPECT_EQ(limits_of(l4).shared_bytes_per_multiprocessor, cuda_limits(89).shared_bytes_per_multiprocessor);
     EXPECT_LT(rates_of(l4)->f32_per_second, rates_of(find_model("RTX 4090")->device)->f32_per_second);
     EXPECT_GT(rates_of({Target::cuda, "of the year 2030", "sm_200", 0, "", ""})->bytes_per_second, 1e11);
-    // A name alone is not enough: "A40" is no part of "A4000", and another architecture is another chip.
+    // A name alone is not enough: "A40" is no part of "A4000", and another architecture is another
+    // chip.
     EXPECT_EQ(limits_of({Target::cuda, "NVIDIA RTX A4000", "sm_86", 48, "", ""}).multiprocessors, 48);
     EXPECT_EQ(limits_of({Target::cuda, "H200", "sm_80", 48, "", ""}).multiprocessors, 48);
 }

@@ -210,7 +210,8 @@ void CompilePool::collect(Process& process) {
 }
 
 /// What a process does before it was told of a configuration is no configuration's fault. Another
-/// one gets ready in its place, unless the one before did the same: then the machine lacks something.
+/// one gets ready in its place, unless the one before did the same: then the machine lacks
+/// something.
 void CompilePool::give_up_unready(Process& process, const std::string& what, const std::string& end) {
     const bool own = !process.command;
     retire(process);

@@ -11,9 +11,10 @@
 
 namespace hone::inline v0_1::gemm {
 
-/// What the forms rows and dots multiply: op(A) and op(B), or for products of one row op(B)^T and op(A)^T. Their
-/// product C^T lies in memory as C does, and has rows for the lanes of vectors. Where all have one
-/// B, it is the left factor of all of them, and C^T of several products are the columns of one.
+/// What the forms rows and dots multiply: op(A) and op(B), or for products of one row op(B)^T and
+/// op(A)^T. Their product C^T lies in memory as C does, and has rows for the lanes of vectors.
+/// Where all have one B, it is the left factor of all of them, and C^T of several products are the
+/// columns of one.
 struct Factors {
     explicit Factors(const Shape& shape)
         : turned(shape.m == 1 && shape.n > 1),

@@ -20,8 +20,8 @@ struct CpuKernel {
     std::int64_t fetch_ahead;   ///< rows before which a row's stencils are asked for; 0: never
 
     bool fetches() const { return fetch_ahead > 0; }
-    /// Its source with one launch, by a form's template. `arguments` are those of the entry that the
-    /// form adds; `row_parity`: the launch differs from others in the last one.
+    /// Its source with one launch, by a form's template. `arguments` are those of the entry that
+    /// the form adds; `row_parity`: the launch differs from others in the last one.
     KernelSource source(const Problem& problem, const Config& config, const std::string& name, const CpuArguments& arguments, bool row_parity) const;
 
     /// A form with the tunables that all have behind its own.

@@ -147,6 +147,7 @@ TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
 }
 
 TEST_F(WorkerEvaluatorTest, AFullDiskEndsARunWithoutAVerdictAndItGoesOnOnceThereIsRoom) {
+    settings.compile_processes = 1;  // else a large machine has compiled all of them by then
     const test::FullDisk disk(folder.path());
     TuningOptions options;
     options.strategy = "exhaustive";
@@ -173,6 +174,7 @@ TEST_F(WorkerEvaluatorTest, AFullDiskEndsARunWithoutAVerdictAndItGoesOnOnceThere
 }
 
 TEST_F(WorkerEvaluatorTest, ACompilerThatIsGoneEndsARunWithoutAVerdictToo) {
+    settings.compile_processes = 1;  // else a large machine has compiled all of them by then
     const std::filesystem::path script = folder.path() / "c++";
     const std::string real = find_host_compiler(nullptr).path;
     std::ofstream(script) << "#!/bin/sh\n[ \"$1\" = --version ] && echo gone 1 && exit\n[ -e " << folder.path() / "gone"
