@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "foundation/error.hpp"
-#include "generator/families/csr_spmv/shape.hpp"
+#include "generator/families/csr_spmv/forms.hpp"
 
 namespace hone::inline v0_1 {
 namespace spmv {

@@ -37,8 +37,6 @@ struct Shape {
 };
 
 /// Parts of the family, each in the file of its name.
-Forms cuda_forms(const Problem& problem, const Limits& limits);
-Forms cpu_forms(const Problem& problem, const Limits& limits);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "foundation/error.hpp"
-#include "generator/families/fe_mass/shape.hpp"
+#include "generator/families/fe_mass/forms.hpp"
 
 namespace hone::inline v0_1 {
 namespace fe {

@@ -4,10 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "generator/block.hpp"
 #include "generator/families/elements/tensor_element.hpp"
 #include "generator/families/fe_mass/family.hpp"
-#include "generator/form.hpp"
+#include "generator/family.hpp"
 
 namespace hone::inline v0_1::fe {
 
@@ -50,48 +49,10 @@ struct Axis {
 };
 
 /// Parts of the family, each in the file of its name.
-Forms cuda_forms(const Problem& problem, const Limits& limits);
-Forms cpu_forms(const Problem& problem, const Limits& limits);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
 
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
-
-/// The CUDA form by threads, in threads.cpp: none where an element's words are more than a thread's
-/// registers.
-std::vector<Form> thread_forms(const Problem& problem, const Limits& limits);
-
-/// Text of a CUDA kernel: what each form adds, and what all share (cuda.cpp).
-struct CudaParts {
-    Block constants, barrier, weights, elements;  ///< text; `weights`: of weights_function, where it is called
-    bool teams = false;
-    int elements_per_block = 0;
-    BlockResources needs;
-};
-KernelSource cuda_source(const Problem& problem, const Config& config, const CudaParts& parts);
-constexpr const char* elements_help = "elements of a block";
-/// Of the launch that adds up at nodes, and `min_blocks`.
-std::vector<Tunable> node_tunables();
-std::vector<Assignment> safe_nodes();
-
-/// Text that is the same for both targets (text.cpp).
-KernelSource common_source(const Problem& problem, Target target);
-Block banner(const Problem& problem, const Config& config, Target target);
-/// Arguments of every entry point.
-Block parameters(const Shape& shape);
-/// Declares the rows and chunks of dot products, for device/finish_dots.
-Block chunk_count();
-/// Names and numbers of the problem, the basis and, for data=vertices, the quadrature.
-Block shape_constants(const Shape& shape, Target target);
-/// `column_weights(..., element, column, weight)`: weights of the points of one line, along the
-/// axis that is contracted last.
-Block weights_function(const Shape& shape, Target target);
-/// The arrays that it takes.
-Block weights_arguments(const Shape& shape);
-/// Pragma before loops along an axis, whose length is a constant.
-Block unroll(Target target);
-/// Pragma before loops over the points of an axis that hold a loop over its nodes.
-Block unroll_points(const Shape& shape, Target target);
 
 }  // namespace hone::inline v0_1::fe

@@ -1,11 +1,12 @@
+#include "generator/families/fe_mass/text.hpp"
+
 #include <fmt/format.h>
 
 #include "generator/families/device/constant_tables.hpp"
 #include "generator/families/device/dialect.hpp"
-#include "generator/families/fe_mass/shape.hpp"
-#include "generator/render.hpp"
 
 namespace hone::inline v0_1::fe {
+
 KernelSource common_source(const Problem& problem, Target target) {
     const Shape shape(problem);
     KernelSource source;

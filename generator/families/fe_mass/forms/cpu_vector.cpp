@@ -4,32 +4,40 @@
 
 #include "generator/families/device/cpu_multiply_add.hpp"
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/fe_mass/shape.hpp"
-#include "generator/render.hpp"
+#include "generator/families/fe_mass/forms.hpp"
+#include "generator/families/fe_mass/text.hpp"
 
-// CPU kernels: neighbouring elements are the lanes of vectors, so that sums along every axis fill
-// them at any order.
+// Neighbouring elements are the lanes of vectors, so that sums along every axis fill them at any
+// order.
 
 namespace hone::inline v0_1::fe {
 namespace {
 
-int columns(const Shape& shape) {
-    return shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
-}
+struct CpuVector {
+    CpuVector(const Shape& of, const Config& config) : shape(of), lanes(config.integer("lanes")), static_schedule(config.has("schedule", "static")) {}
 
-// Of a thread's half-way results.
-std::int64_t buffer_bytes(const Shape& shape, std::int64_t lanes) {
-    const int sheets = shape.points_along * (shape.dimension == 2 ? 1 : shape.nodes_along) * shape.nodes_along;
-    const int plane = shape.dimension == 2 ? 0 : shape.nodes_along * shape.points_along;
-    return (shape.element_points() + (shape.components + 1) * shape.element_nodes() + sheets + plane + shape.points_along) * lanes * shape.bytes();
-}
+    Shape shape;
+    std::int64_t lanes;    // elements of a vector
+    bool static_schedule;  // as many elements for each thread, not the next ones whenever it is done
 
-Block constants(const Shape& shape, const Config& config) {
-    Block block = shape_constants(shape, Target::cpu);
-    if (!shape.summed) block.line("constexpr int chunk_rows = {};", chunk_rows);
-    return block.line("constexpr int lanes = {}, columns = {};  // elements of a vector, lines of an element's points", config.integer("lanes"),
-                      columns(shape));
-}
+    int columns() const { return shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along; }
+
+    // Of a thread's half-way results.
+    std::int64_t buffer_bytes() const {
+        const int sheets = shape.points_along * (shape.dimension == 2 ? 1 : shape.nodes_along) * shape.nodes_along;
+        const int plane = shape.dimension == 2 ? 0 : shape.nodes_along * shape.points_along;
+        return (shape.element_points() + (shape.components + 1) * shape.element_nodes() + sheets + plane + shape.points_along) * lanes *
+               shape.bytes();
+    }
+
+    Block constants() const {
+        Block block = shape_constants(shape, Target::cpu);
+        if (!shape.summed) block.line("constexpr int chunk_rows = {};", chunk_rows);
+        return block.line("constexpr int lanes = {}, columns = {};  // elements of a vector, lines of an element's points", lanes, columns());
+    }
+
+    KernelSource kernel(const Problem& problem, const Config& config) const;
+};
 
 Block weights_parameters(const Shape& shape) {
     return Block().text(shape.stored ? "const real* weights," : "const real* vertices, const real* density,");
@@ -37,15 +45,14 @@ Block weights_parameters(const Shape& shape) {
 
 constexpr std::int64_t most_buffer_bytes = 2 << 20;  // a thread's stack may have 8 MB
 
-KernelSource kernel(const Problem& problem, const Config& config) {
-    const Shape shape(problem);
+KernelSource CpuVector::kernel(const Problem& problem, const Config& config) const {
     const std::string arguments = weights_arguments(shape).lines().front();
     Block element;
     element.lines_of(render(shape.dimension == 2 ? "fe_mass/kernel.cpp/element_2d" : "fe_mass/kernel.cpp/element_3d", {}));
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("fe_mass/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
-                          {"constants", constants(shape, config)},
+                          {"constants", constants()},
                           {"multiply_add", multiply_add_function(shape.precision)},
                           {"weights_function", weights_function(shape, Target::cpu)},
                           {"unroll", unroll(Target::cpu)},
@@ -57,7 +64,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                           {"parameters", parameters(shape)},
                           {"parallel", team_parallel(config)},
                           {"seat", team_seat(config)},
-                          {"schedule", Block().line("#pragma omp for schedule({})", config.word("schedule") == "static" ? "static" : "dynamic, 4")},
+                          {"schedule", Block().line("#pragma omp for schedule({})", static_schedule ? "static" : "dynamic, 4")},
                           {"fetch_weights", Block().line("fetch_weights({} element, present, weight);", arguments)},
                           {"chunks", chunk_count()}},
                          {{"dotted", shape.dotted}, {"summed", shape.summed}});
@@ -67,15 +74,14 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-// The one form: neighbouring elements are the lanes of vectors.
-FormSpace vector_form(const Shape& shape, const Limits& limits) {
-    const auto wide_vector = [=](const Config& config) -> std::optional<std::string> {
+FormSpace space(const Shape& shape, const Limits& limits) {
+    const auto wide_vector = [=](const Config& config) -> Reason {
         const std::int64_t bytes = config.integer("lanes") * shape.bytes();
         if (bytes <= limits.vector_bytes) return std::nullopt;
         return fmt::format("vectors of {} bytes, the processor has {}", bytes, limits.vector_bytes);
     };
-    const auto large_buffer = [=](const Config& config) -> std::optional<std::string> {
-        const std::int64_t bytes = buffer_bytes(shape, config.integer("lanes"));
+    const auto large_buffer = [=](const Config& config) -> Reason {
+        const std::int64_t bytes = CpuVector(shape, config).buffer_bytes();
         if (bytes <= most_buffer_bytes) return std::nullopt;
         return fmt::format("{} bytes for half-way results of a vector of elements, at most {} are worth trying", bytes, most_buffer_bytes);
     };
@@ -93,9 +99,9 @@ FormSpace vector_form(const Shape& shape, const Limits& limits) {
 
 }  // namespace
 
-Forms cpu_forms(const Problem& problem, const Limits& limits) {
-    return {{{.space = vector_form(Shape(problem), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }}},
-            "vector"};
+Form cpu_vector_form(const Problem& problem, const Limits& limits) {
+    return {.space = space(Shape(problem), limits),
+            .kernel = [problem](const Config& config) { return CpuVector(Shape(problem), config).kernel(problem, config); }};
 }
 
 }  // namespace hone::inline v0_1::fe
