@@ -12,12 +12,13 @@
 #include "generator/families/fe_mass/family.hpp"
 #include "generator/families/gauss_seidel_27/family.hpp"
 #include "generator/families/poisson7/family.hpp"
+#include "generator/families/staggered_flow/family.hpp"
 
 namespace hone::inline v0_1 {
 
 const Families& built_in_families() {
     static const Families families({gauss_seidel_27(), dg_volume(), dg_surface(), dg_rk(), dg_stage(), acoustics_staggered(), poisson7(),
-                                    batched_gemm(), batched_gemv(), corner_force(), csr_spmv(), fe_mass()});
+                                    batched_gemm(), batched_gemv(), corner_force(), csr_spmv(), fe_mass(), staggered_flow()});
     return families;
 }
 

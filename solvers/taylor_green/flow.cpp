@@ -121,14 +121,16 @@ Flow::Flow(Communicator* ranks, Backend& backend, KernelLibrary& library, const 
       settings_(settings),
       partition_(partition_planes("periodic", settings.cells, settings.cells, layers_of(settings), ranks_.size())),
       solver_(ranks_, partition_, backend, library, pressure_system(settings, partition_.block(ranks_.rank())[2])),
-      mesh_(mesh_of(settings, partition_.block(ranks_.rank())[2], solver_.pitch())),
-      kernels_(backend, mesh_) {
+      mesh_(mesh_of(settings, partition_.block(ranks_.rank())[2], solver_.pitch())) {
     for (auto* arrays : {&velocity_, &change_, &last_pressure_})
         for (auto& array : *arrays) {
             const bool has_neighbours = arrays != &last_pressure_;
             array = DeviceArray(backend, (has_neighbours ? mesh_.stored_words() : mesh_.words()) * bytes_per_word(mesh_.precision));
             backend.fill(array.data(), 0, array.bytes());
         }
+    FlowKernels::Fields fields{.right_hand_side = solver_.right_hand_side(), .pressure = solver_.solution()};
+    for (std::size_t c = 0; c < velocity_.size(); ++c) fields.velocity.at(c) = own(velocity_.at(c)), fields.change.at(c) = own(change_.at(c));
+    kernels_ = std::make_unique<FlowKernels>(backend, library, mesh_, fields);
     if (!mesh_.is_cut()) return;
     // Whole planes are sent, with what lies behind their rows. Fields are named by their first own
     // plane.
@@ -186,10 +188,11 @@ Velocity Flow::velocity() const {
 }
 
 void Flow::step(double dt) {
-    if (dt != dt_) kernels_.set_numbers(williamson, dt, settings_.viscosity);
+    if (dt != dt_) kernels_->set_numbers(williamson, dt, settings_.viscosity);
     dt_ = dt;
-    FlowKernels::Fields fields;
-    for (std::size_t c = 0; c < velocity_.size(); ++c) fields.velocity[c] = own(velocity_[c]), fields.change[c] = own(change_[c]);
+    std::array<void*, 3> velocities{};
+    for (std::size_t c = 0; c < velocity_.size(); ++c) velocities.at(c) = own(velocity_.at(c));
+    void* const vertical_change = own(change_[2]);
     // What rounding of the first residual leaves cannot be undercut, and what was small to begin
     // with needs no more.
     const double unit = mesh_.precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
@@ -197,17 +200,15 @@ void Flow::step(double dt) {
     for (int stage = 0; stage < FlowKernels::stages; ++stage) {
         const DeviceArray& guess = last_pressure_[static_cast<std::size_t>(stage)];
         // Of the changes the divergence takes the vertical one from the plane above.
-        compute_and_exchange({&fields.change[2], 1}, [&](const CellRange& planes) { kernels_.momentum(fields, stage, planes); });
-        fields.cells = solver_.right_hand_side();
-        kernels_.divergence(fields, stage, {0, mesh_.nz});
+        compute_and_exchange({&vertical_change, 1}, [&](const CellRange& planes) { kernels_->momentum(stage, planes); });
+        kernels_->divergence(stage, {0, mesh_.nz});
         backend_.copy(solver_.solution(), guess.data(), guess.bytes());
         const Solve solve = solver_.solve(to);
         iterations_ += solve.executed;
         failures_ += solve.ending == Ending::converged ? 0 : 1;
         backend_.copy(guess.data(), solver_.solution(), guess.bytes());
         // The solver leaves the neighbours' planes beside the own ones.
-        fields.cells = solver_.solution();
-        compute_and_exchange(fields.velocity, [&](const CellRange& planes) { kernels_.project(fields, stage, planes); });
+        compute_and_exchange(velocities, [&](const CellRange& planes) { kernels_->project(stage, planes); });
     }
 }
 

@@ -87,7 +87,8 @@ class Flow {
     /// Iterations of the pressure solver so far, and solves that did not reach their tolerance.
     std::int64_t iterations() const { return iterations_; }
     int failures() const { return failures_; }
-    std::string kernels() const { return solver_.kernels(); }
+    /// What was found for the kernels, a line for each: the pressure solver's, then the flow's.
+    std::string kernels() const { return solver_.kernels() + "\n" + kernels_->found(); }
 
   private:
     Flow(Communicator* ranks, Backend& backend, KernelLibrary& library, const FlowSettings& settings);
@@ -102,8 +103,8 @@ class Flow {
     GridPartition partition_;
     PoissonSolver solver_;
     FlowKernels::Mesh mesh_;
-    FlowKernels kernels_;
     std::array<DeviceArray, 3> velocity_, change_;
+    std::unique_ptr<FlowKernels> kernels_;
     std::unique_ptr<HaloExchange> halo_;                          // where there are neighbours
     std::array<DeviceArray, FlowKernels::stages> last_pressure_;  // of each stage: the next step's first guess
     double dt_ = 0;

@@ -3,14 +3,15 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "runtime/backend.hpp"
+#include "runtime/library.hpp"
 #include "runtime/ranks/grid_partition.hpp"
 
 namespace hone::inline v0_1::solvers {
 
-/// The explicit part of an incompressible flow's time step on a periodic staggered mesh, on a
-/// processor or a GPU: plain kernels, compiled through hone's backend. The mesh has nx x ny x nz
+/// The explicit part of an incompressible flow's time step on a periodic staggered mesh: the
+/// kernels of family staggered_flow, for the three stages of a step. The mesh has nx x ny x nz
 /// cubic cells of width h (nz = 1 in two dimensions), fields [nz][ny][pitch]. Word (i, j, k) of
 /// velocity component c lies on the face before cell (i, j, k) along axis c: u at (i, j + 1/2, k +
 /// 1/2) h.
@@ -18,10 +19,6 @@ namespace hone::inline v0_1::solvers {
 /// Of a mesh that is cut a rank has nz planes, from number `first` on. Its fields have a plane more
 /// before and behind these, the neighbours', which kernels read; pointers are to plane 0, the first
 /// own one.
-///
-/// Convection is in divergence form with averages of two neighbours, which conserves mass, momentum
-/// and (without viscosity) energy: F. H. Harlow, J. E. Welch, Physics of Fluids 8 (1965). Diffusion
-/// is the second difference.
 class FlowKernels {
   public:
     struct Mesh {
@@ -41,12 +38,15 @@ class FlowKernels {
     /// Device arrays of an application, per component and per cell.
     struct Fields {
         std::array<void*, 3> velocity{}, change{};
-        void* cells = nullptr;
+        void* right_hand_side = nullptr;  ///< of the pressure equation
+        void* pressure = nullptr;
     };
     static constexpr int stages = 3;
 
-    /// Throws Error with the compiler's reason when the kernels do not compile.
-    FlowKernels(Backend& backend, const Mesh& mesh);
+    /// Looks the kernels up. On any number of ranks they have the configurations of the whole
+    /// mesh's, so that no digit knows how many there are. Backend, library and arrays must outlive
+    /// it.
+    FlowKernels(Backend& backend, KernelLibrary& library, const Mesh& mesh, const Fields& fields);
 
     /// What one stage of the time step takes: change = keep change + dt F(velocity); velocity +=
     /// share change.
@@ -57,24 +57,23 @@ class FlowKernels {
 
     /// change = keep change + dt (-div (velocity velocity) + viscosity Laplace velocity), in these
     /// planes
-    void momentum(const Fields& fields, int stage, const CellRange& planes) const { launch(0, fields, stage, planes); }
-    /// cells = -div (velocity + share change)
-    void divergence(const Fields& fields, int stage, const CellRange& planes) const { launch(1, fields, stage, planes); }
-    /// velocity += share change - grad cells
-    void project(const Fields& fields, int stage, const CellRange& planes) const { launch(2, fields, stage, planes); }
+    void momentum(int stage, const CellRange& planes) const { launch(0, stage, planes); }
+    /// right_hand_side = -div (velocity + share change)
+    void divergence(int stage, const CellRange& planes) const { launch(1, stage, planes); }
+    /// velocity += share change - grad pressure
+    void project(int stage, const CellRange& planes) const { launch(2, stage, planes); }
 
-    /// Source of the three kernels, for tests.
-    static KernelSource source(const Mesh& mesh, Target target);
+    /// What was found, a line for each kernel: "momentum:   exact, form=...".
+    std::string found() const;
 
   private:
-    void launch(std::size_t number, const Fields& fields, int stage, const CellRange& planes) const;
+    void launch(std::size_t kernel, int stage, const CellRange& planes) const;
 
     Backend& backend_;
     Mesh mesh_;
-    KernelSource source_;
-    std::unique_ptr<Module> module_;
-    std::array<int, 3> entries_{};
     DeviceArray numbers_;
+    std::array<std::shared_ptr<const Kernel>, 3> kernels_;
+    std::array<std::vector<BoundKernel>, 3> of_stages_;
 };
 
 }  // namespace hone::inline v0_1::solvers

@@ -19,7 +19,7 @@ namespace hone::every_size_test {
 namespace {
 
 bool is_grid(const std::string& family) {
-    return family == "acoustics_staggered" || family == "gauss_seidel_27" || family == "poisson7";
+    return family == "acoustics_staggered" || family == "gauss_seidel_27" || family == "poisson7" || family == "staggered_flow";
 }
 
 std::vector<std::string> family_names() {

@@ -43,5 +43,6 @@ LogicalStep dg_stage_by_index();
 LogicalStep fe_mass_by_index();
 LogicalStep gauss_seidel_27_by_index();
 LogicalStep poisson7_by_index();
+LogicalStep staggered_flow_by_index();
 
 }  // namespace hone::test

@@ -11,7 +11,7 @@ namespace hone::test {
 /// Any of hone's families with its inline PTX written out in C++, for the emulator.
 inline Family on_host(const Family& family) {
     if (family.name == "gauss_seidel_27") return turns_on_host(family);
-    for (const char* name : {"acoustics_staggered", "poisson7", "batched_gemv", "csr_spmv", "fe_mass"})
+    for (const char* name : {"acoustics_staggered", "poisson7", "batched_gemv", "csr_spmv", "fe_mass", "staggered_flow"})
         if (family.name == name) return device_on_host(family);
     if (family.name == "corner_force") return roots_on_host(family);
     if (family.name == "batched_gemm") return without_batched_assembly(family);

@@ -44,7 +44,8 @@ std::vector<LogicalStep> logical_steps() {
             test::dg_stage_by_index(),
             test::fe_mass_by_index(),
             test::gauss_seidel_27_by_index(),
-            test::poisson7_by_index()};
+            test::poisson7_by_index(),
+            test::staggered_flow_by_index()};
 }
 
 std::vector<Problem> problems_of(const LogicalStep& step) {

@@ -1,6 +1,7 @@
 #include "solvers/taylor_green/flow.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -13,13 +14,15 @@
 #include "solvers/taylor_green/checks.hpp"
 #include "solvers/taylor_green/vortex.hpp"
 #include "tests/support/backend_or_skip.hpp"
-#include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::flow_test {
 namespace {
 
 using namespace solvers;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 class TaylorGreen : public ::testing::Test {
   protected:
@@ -109,40 +112,23 @@ TEST_F(TaylorGreen, NoDigitDependsOnTheNumberOfThreads) {
     omp_set_num_threads(usual);
 }
 
-// The kernels' text for CUDA, thread by thread on the processor, against that for the processor.
-TEST_F(TaylorGreen, CudaKernelsDoWhatTheProcessorsDo) {
-    for (const int layers : {1, 4}) {
-        const FlowKernels::Mesh mesh{6, 5, layers, 7, 0.3, Precision::f64};
-        std::array<std::vector<std::vector<double>>, 2> results;
-        std::vector<std::vector<double>> arrays(7, std::vector<double>(static_cast<std::size_t>(mesh.words())));
-        for (auto& array : arrays)
-            for (double& word : array) word = uniform();
-        arrays.push_back({0.5, 0.25, 0.1, 0.7, 0.8, 3.0});
-        for (const Target target : {Target::cpu, Target::cuda}) {
-            KernelSource source = FlowKernels::source(mesh, target);
-            if (target == Target::cuda) source = test::emulated(source);
-            const CompileOutcome outcome = backend_->compiler().compile(source);
-            ASSERT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
-            const auto module = backend_->load(outcome.code);
-            auto& own = results[target == Target::cpu ? 0 : 1];
-            own = arrays;
-            std::vector<void*> pointers;
-            for (auto& array : own) pointers.push_back(array.data());
-            std::array<int, 7> numbers{mesh.nx, mesh.ny, mesh.nz, static_cast<int>(mesh.pitch), 0, 0, mesh.nz};
-            std::vector<void*> arguments;
-            for (auto& pointer : pointers) arguments.push_back(&pointer);
-            for (auto& number : numbers) arguments.push_back(&number);
-            for (const auto& launch : source.step) module->launch(module->entry(launch.entry), {}, {}, 0, {}, arguments.data());
-        }
-        for (std::size_t array = 0; array < 7; ++array)
-            for (std::size_t n = 0; n < arrays[array].size(); ++n) {
-                EXPECT_NEAR(results[0][array][n], results[1][array][n], 1e-13) << array << ' ' << n << ", " << layers << " layers";
-                if (n % 7 == 6) {
-                    EXPECT_EQ(results[1][array][n], arrays[array][n]) << "padding";
-                }
-            }
-        EXPECT_NE(results[0][0], arrays[0]) << "it did something";
-    }
+// The flow's kernels are looked up as all others are.
+TEST_F(TaylorGreen, ItsKernelsAreLookedUp) {
+    Database database(built_in_families());
+    const Problem problem = built_in_families().parse_problem("staggered_flow kernel=projection precision=f64 nx=16 ny=16 nz=16 pitch=16");
+    const Family& family = built_in_families().of(problem);
+    const Config config = family.space(problem, backend_->device().limits).parse("y_block=4,z_block=2,vector_bytes=16");
+    Record record{problem, config, backend_->device().fingerprint};
+    record.counts = family.counts(problem);
+    record.step.median = record.step.low = record.step.high = record.step.minimum = 1e-6;
+    record.step.samples = 3;
+    record.verification_error = 0;
+    record.date = "2026-11-29T00:00:00Z";
+    database.add(record);
+    KernelLibrary library(*backend_, database, built_in_families(), [](const std::string&) {});
+    const Flow flow(*backend_, library, {.dimension = 3, .cells = 16});
+    EXPECT_THAT(flow.kernels(), HasSubstr("projection: exact, " + config.key()));
+    EXPECT_THAT(flow.kernels(), AllOf(HasSubstr("\nmomentum:   "), Not(HasSubstr("momentum:   exact"))));
 }
 
 TEST_F(TaylorGreen, BudgetsAreTrapezoids) {
