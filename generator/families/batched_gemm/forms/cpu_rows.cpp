@@ -5,8 +5,8 @@
 #include "generator/families/batched_gemm/cpu.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
-// Neighbouring rows of the left factor are the lanes of a vector, and a register tile of row vectors
-// x columns of C is accumulated.
+// Neighbouring rows of the left factor are the lanes of a vector, and a register tile of row
+// vectors x columns of C is accumulated.
 
 namespace hone::inline v0_1::gemm {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "generator/families/batched_gemv/cuda.hpp"
 
-// A thread has whole rows of A, or shares them with others, each with every so-many-th column, which
-// add up what they have through shared memory.
+// A thread has whole rows of A, or shares them with others, each with every so-many-th column,
+// which add up what they have through shared memory.
 
 namespace hone::inline v0_1::gemv {
 namespace {
