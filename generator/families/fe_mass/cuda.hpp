@@ -8,8 +8,8 @@
 #include "generator/families/fe_mass/forms.hpp"
 #include "generator/families/fe_mass/text.hpp"
 
-// What the forms on CUDA have in common: one launch multiplies elements, and in another a thread for
-// each node adds up.
+// What the forms on CUDA have in common: one launch multiplies elements, and in another a thread
+// for each node adds up.
 
 namespace hone::inline v0_1::fe {
 

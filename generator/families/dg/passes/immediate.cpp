@@ -384,10 +384,11 @@ std::int64_t immediate_code(const Shape& shape, const Parts& parts) {
     return code;
 }
 
+// In one launch alone: with several it never wins.
 bool immediate_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
     if (!shape.low_order() || limits.architecture < with_async_copies) return false;
-    return std::all_of(passes.begin(), passes.end(), [&](const Pass& pass) { return immediate_code(shape, parts_of(pass)) <= largest_code; });
+    return passes.size() == 1 && passes.front().surface && immediate_code(shape, parts_of(passes.front())) <= largest_code;
 }
 
 std::optional<std::string> layout_violation(const Shape& shape, const Config& config) {

@@ -291,14 +291,20 @@ Way on_matrix_units(const char* name, const char* help, bool (*applies)(const Sh
 
 }  // namespace
 
+// The fusions that win for a problem: whole, and of tf32 surface_update, too.
 Way mma_way() {
     return on_matrix_units("mma", "a warp has tiles of the matrix units, in f64",
-                           [](const Shape& shape, const std::vector<Pass>&, const Limits& limits) { return matrix_units(shape, limits) == "mma"; });
+                           [](const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+                               return matrix_units(shape, limits) == "mma" && passes.size() == 1;
+                           });
 }
 
 Way tf32_way() {
     return on_matrix_units("tf32", "a warp has tiles of the matrix units, f32 by three TF32 products",
-                           [](const Shape& shape, const std::vector<Pass>&, const Limits& limits) { return matrix_units(shape, limits) == "tf32"; });
+                           [](const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+                               const bool sums_alone = std::all_of(passes.begin(), passes.end(), [](const Pass& pass) { return pass.sums(); });
+                               return matrix_units(shape, limits) == "tf32" && sums_alone && has_volume(passes);
+                           });
 }
 
 }  // namespace hone::inline v0_1::dg

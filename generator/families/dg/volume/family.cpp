@@ -5,6 +5,7 @@
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 #include "generator/families/dg/volume/reference.hpp"
+#include "generator/families/dg/volume/text.hpp"
 
 namespace hone::inline v0_1 {
 namespace dg {
@@ -29,11 +30,9 @@ Counts counts(const Problem& problem) {
     return {elements, "elements", volume_operations(shape) * elements, (2.0 * shape.words() + shape.geometry_words()) * shape.bytes() * elements};
 }
 
-double executed_operations(const Problem& problem, const Config& config, double pairs) {
-    const Shape shape(problem);
-    const Algebra& form = whole_algebra(shape, config);
+double executed_operations(const Shape& shape, const Algebra& whole, double pairs) {
     const double per_element =
-        2.0 * static_cast<double>(form.products.size()) * pairs + static_cast<double>(form.operations_per_node()) * shape.nodes;
+        2.0 * static_cast<double>(whole.products.size()) * pairs + static_cast<double>(whole.operations_per_node()) * shape.nodes;
     return per_element * static_cast<double>(shape.elements);
 }
 
@@ -68,7 +67,7 @@ KernelSource make_source(const Problem& problem, Target target, std::string text
     return source;
 }
 
-Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const Resources& resources) {
+Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const BlockResources& resources) {
     Launch launch;
     launch.entry = "dg_volume";
     launch.grid = {(shape.elements + elements_per_block - 1) / elements_per_block, 1, 1};
@@ -77,6 +76,10 @@ Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const R
     launch.range_per_block = elements_per_block;
     launch.shared_bytes = resources.shared_bytes;
     return launch;
+}
+
+Tunable unrolled_columns() {
+    return {"unroll", "trips of the loop over the operator's columns that are unrolled", numbers({1, 2, 4})};
 }
 
 }  // namespace dg

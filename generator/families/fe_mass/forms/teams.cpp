@@ -4,8 +4,8 @@
 
 #include "generator/families/fe_mass/cuda.hpp"
 
-// A team of threads, one or some columns of points each, works on an element, whose half-way results
-// are in shared memory.
+// A team of threads, one or some columns of points each, works on an element, whose half-way
+// results are in shared memory.
 
 namespace hone::inline v0_1::fe {
 namespace {

@@ -164,13 +164,14 @@ TEST(DgStageSpace, TranslatesFormerConfigurations) {
         "copy_width=4,min_blocks=1");
     EXPECT_EQ(
         translated("dg_stage equation=maxwell_3d order=7 precision=f64 elements=1", cuda_limits(90),
-                   "fused=surface_update,form=covariant,traces=memory,mapping=mma,elements_per_block=8,nodes_per_thread=1,elements_per_thread=1,"
+                   "fused=whole,form=covariant,traces=memory,mapping=mma,elements_per_block=8,nodes_per_thread=1,elements_per_thread=1,"
                    "operator=global,unroll=2,copy_width=2,min_blocks=1"),
-        "form=mma_surface_update,algebra=covariant,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2,min_blocks=1");
-    EXPECT_EQ(
-        translated("dg_surface equation=maxwell_3d order=7 precision=f32 arithmetic=f32_accurate elements=1", cuda_limits(90),
-                   "mapping=tf32,elements_per_block=32,nodes_per_thread=1,elements_per_thread=4,operator=global,unroll=1,copy_width=4,min_blocks=1"),
-        "form=tf32,elements_per_block=32,groups_per_warp=4,unrolled_steps=1,copy_width=4,min_blocks=1");
+        "form=mma_whole,algebra=covariant,lift=fluxes,gathers=loads,basis=nodal,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2,"
+        "min_blocks=1");
+    EXPECT_EQ(translated("dg_stage equation=maxwell_3d order=7 precision=f32 arithmetic=f32_accurate elements=1", cuda_limits(90),
+                         "fused=surface_update,form=covariant,traces=memory,mapping=tf32,elements_per_block=32,nodes_per_thread=1,elements_per_"
+                         "thread=4,operator=global,unroll=1,copy_width=4,min_blocks=1"),
+              "form=tf32_surface_update,algebra=covariant,elements_per_block=32,groups_per_warp=4,unrolled_steps=1,copy_width=4,min_blocks=1");
     EXPECT_EQ(translated(low, cpu_limits(),
                          "fused=separate,form=cartesian,lanes=4,vectors_per_tile=1,elements_per_tile=2,elements_per_block=8,unroll=1,threads=all,"
                          "binding=none"),

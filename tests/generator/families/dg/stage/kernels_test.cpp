@@ -128,13 +128,6 @@ TEST_F(DgStageKernels, PartsInTheCodeEqualTheReferenceInTheEmulator) {
                     "asked_ahead=384");
     expect_emulated("equation=maxwell_3d order=2 precision=f64 elements=33", parts + ",copy_width=2");
     expect_emulated("equation=acoustics_3d order=1 precision=f64 elements=40", parts + ",copy_width=1");
-    // An update of what a launch before it left: helpers bring the residual.
-    for (const int elements : {33, 34})
-        expect_emulated(fmt::format("equation=maxwell_3d order=2 precision=f32 elements={}", elements),
-                        "form=immediate_surface_update,elements_per_block=32,node_parts=2,lift=amplitudes,basis=double_parity,points_in_flight=2,"
-                        "copy_width=4");
-    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=20",
-                    "form=immediate_separate,elements_per_block=32,node_parts=1,lift=amplitudes,basis=double_parity,points_in_flight=2,copy_width=2");
 }
 
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
@@ -312,7 +305,7 @@ TEST_F(SlowDgStageKernels, TilesOfWarpsServeEveryOrderAndEquation) {
 TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
     expect_emulated("equation=acoustics_3d order=3 precision=f32 arithmetic=f32_accurate elements=21",
                     "form=tf32_surface_update,elements_per_block=8");
-    expect_emulated("equation=maxwell_2d_tm order=7 precision=f64 elements=9", "form=mma_separate,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f64 elements=9", "form=mma_whole,elements_per_block=8");
     expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 elements=19", "form=mma_whole,elements_per_block=16,copy_width=2,min_blocks=2");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 arithmetic=f32_accurate elements=19", "form=tf32_whole,elements_per_block=8");
 }
@@ -347,7 +340,7 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
          "form=tile_whole,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
         {"equation=maxwell_3d order=7 precision=f64", "form=mma_whole,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2"},
         {"equation=maxwell_3d order=6 precision=f64 materials=per_element",
-         "form=mma_separate,elements_per_block=16,groups_per_warp=2,unrolled_steps=2,copy_width=2"},
+         "form=mma_whole,elements_per_block=16,groups_per_warp=2,unrolled_steps=2,copy_width=2"},
         {"equation=maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
          "form=tf32_whole,elements_per_block=16,groups_per_warp=2,unrolled_steps=2,copy_width=4"},
         {"equation=maxwell_3d order=4 precision=f32 arithmetic=f32_accurate materials=per_element",
@@ -376,7 +369,7 @@ TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
     if (!cuda) return;
     const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=1371", GetParam()));
     const SearchSpace space = family().space(problem, cuda->device().limits);
-    for (const char* form : {"form=tf32_separate", "form=tf32_surface_update", "form=tf32_whole,unrolled_steps=2"})
+    for (const char* form : {"form=tf32_surface_update", "form=tf32_whole,unrolled_steps=2"})
         expect_verified(*cuda, family(), problem, member(space, fmt::format("elements_per_block=8,groups_per_warp=1,{}", form)));
 }
 
@@ -390,8 +383,7 @@ TEST_P(GpuDgImmediate, OperatorsInTheCodeEqualTheReference) {
     int verified = 0;
     for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
         for (const char* precision : {"f32", "f64"})
-            for (const char* form :
-                 {"form=immediate_whole,node_parts=1", "form=immediate_whole,node_parts=2", "form=immediate_surface_update,node_parts=2"}) {
+            for (const char* form : {"form=immediate_whole,node_parts=1", "form=immediate_whole,node_parts=2"}) {
                 const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=1371", equation, GetParam(), precision));
                 const SearchSpace space = family().space(problem, cuda->device().limits);
                 const Config config = space.parse(fmt::format("{},elements_per_block=32,points_in_flight=2,copy_width=1", form));

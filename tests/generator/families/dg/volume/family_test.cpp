@@ -318,15 +318,6 @@ TEST(DgVolumeSpace, TranslatesConfigurationsOfFormerTimes) {
               "form=mma,algebra=cartesian,fields_per_pass=4,elements_per_block=8,groups_per_warp=1,operator=nonzero,unroll=1,padding=0,min_blocks=2");
     EXPECT_EQ(cuda("equation=maxwell_3d order=3 precision=f32 arithmetic=f32_accurate elements=1", "tf32", 3, {16, 1, 2, 2}, "global"),
               "form=tf32,algebra=cartesian,fields_per_pass=3,elements_per_block=16,groups_per_warp=2,unroll=2,padding=0,min_blocks=2");
-    EXPECT_EQ(translated("equation=maxwell_3d order=2 precision=f32 elements=1", cpu_limits(),
-                         {{"form", "cartesian"},
-                          {"lanes", std::int64_t{4}},
-                          {"vectors_per_tile", std::int64_t{1}},
-                          {"elements_per_tile", std::int64_t{2}},
-                          {"elements_per_block", std::int64_t{8}},
-                          {"unroll", std::int64_t{1}}}),
-              "form=vector,algebra=cartesian,fields_per_pass=6,lanes=4,vectors_per_tile=1,elements_per_tile=2,elements_per_block=8,unroll=1,"
-              "threads=all,binding=none");
 }
 
 // Every member renders: random ones of every problem on every target.

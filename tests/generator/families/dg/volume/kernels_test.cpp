@@ -77,12 +77,12 @@ TEST_F(DgVolumeKernels, BoundTeamEqualsTheReference) {
     test::expect_verified_once(*backend_, every_team, problem, config, random_);
 }
 
-// Every form, with parts and without, at sizes below, at and beyond a vector of elements; order 1
+// With parts and without, at sizes below, at and beyond a vector of elements; order 1
 // in 2D has fewer words than the widest vector.
 TEST_F(DgVolumeKernels, CpuFormsEqualTheReference) {
     const Family& family = families().find("dg_volume");
-    for (const char* config : {"form=vector,elements_per_block=4", "basis=parity,algebra=cartesian,rows_per_tile=1", "basis=nodal,rows_per_tile=3",
-                               "basis=double_parity,rows_per_tile=2"})
+    for (const char* config :
+         {"basis=parity,algebra=cartesian,rows_per_tile=1", "basis=nodal,rows_per_tile=3", "basis=double_parity,rows_per_tile=2"})
         for (const int elements : {1, 16, 71}) {
             const Problem problem = parse(fmt::format("equation=maxwell_3d order=3 precision=f64 elements={}", elements));
             test::expect_verified_once(*backend_, family, problem, family.space(problem, backend_->device().limits).parse(config), random_);

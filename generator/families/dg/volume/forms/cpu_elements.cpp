@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <optional>
 
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/families/dg/parity.hpp"
-#include "generator/families/dg/volume/forms.hpp"
+#include "generator/families/dg/volume/text.hpp"
 
-// The CPU kernel whose lanes are neighbouring elements: no vector has lanes without work, whatever
+// Neighbouring elements are the lanes of vectors: no vector has lanes without work, whatever
 // the number of nodes, and even and odd parts cost no more than addresses. Words change places
 // between lanes on the way in and out, `lanes` x `lanes` at a time. An entry of D is multiplied
 // with vectors of all fields at once.
@@ -18,29 +17,38 @@
 namespace hone::inline v0_1::dg {
 namespace {
 
-struct Group {
-    int lanes, rows_per_tile;
+struct Elements {
+    Elements(const Shape& of, const Config& config)
+        : shape(of),
+          algebra(&whole_algebra(shape, config)),
+          lanes(number(config, "lanes")),
+          rows_per_tile(number(config, "rows_per_tile")),
+          unroll(number(config, "unroll")),
+          basis(config.word("basis")) {}
 
-    explicit Group(const Config& config) : lanes(number(config, "lanes")), rows_per_tile(number(config, "rows_per_tile")) {}
+    Shape shape;
+    const Algebra* algebra;
+    int lanes, rows_per_tile, unroll;
+    std::string basis;
+
+    Reason many_sums(const Limits& limits) const;
+    Reason few_words() const;
+    KernelSource kernel(const Problem& problem, const Config& config) const;
 };
 
-using Violation = std::optional<std::string>;
-
-Violation sums_violation(const Shape& shape, const Config& config, const Limits& limits) {
-    const Group group(config);
-    const int registers_per_vector = (group.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
-    const int needed = whole_algebra(shape, config).accumulators * group.rows_per_tile * registers_per_vector;
+Reason Elements::many_sums(const Limits& limits) const {
+    const int registers_per_vector = (lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
+    const int needed = algebra->accumulators * rows_per_tile * registers_per_vector;
     // A processor has 32 vector registers of 64 bytes, or 16 shorter ones. One tile is always worth
     // trying.
     const int most = limits.vector_bytes >= 64 ? 30 : 15;
-    if (needed <= most || group.rows_per_tile == 1) return std::nullopt;
+    if (needed <= most || rows_per_tile == 1) return std::nullopt;
     return fmt::format("{} vector registers for sums, at most {} are worth trying", needed, most);
 }
 
-Violation words_violation(const Shape& shape, const Config& config) {
-    const Group group(config);
-    if (group.lanes <= shape.words()) return std::nullopt;
-    return fmt::format("{} lanes, an element has {} words", group.lanes, shape.words());
+Reason Elements::few_words() const {
+    if (lanes <= shape.words()) return std::nullopt;
+    return fmt::format("{} lanes, an element has {} words", lanes, shape.words());
 }
 
 // Rows and columns of D in kinds: nodal values are one, parts under a reflection two, under two
@@ -51,12 +59,12 @@ struct Kinds {
     const DoubleParity* doubled = nullptr;
     std::vector<int> counts;
 
-    Kinds(const Shape& of, const Config& config) : shape(of), counts{of.nodes} {
+    Kinds(const Shape& of, const std::string& basis) : shape(of), counts{of.nodes} {
         const ReferenceElement& element = of.reference();
-        if (config.has("basis", "parity")) {
+        if (basis == "parity") {
             parity = &Parity::of(element);
             counts = {parity->even(), parity->odd()};
-        } else if (config.has("basis", "double_parity")) {
+        } else if (basis == "double_parity") {
             doubled = &DoubleParity::of(element);
             counts = {doubled->count(0), doubled->count(1), doubled->count(2), doubled->count(3)};
         }
@@ -117,22 +125,20 @@ Block assigned(const std::vector<Sum>& sums, const char* to, const std::string& 
     return block;
 }
 
-KernelSource kernel(const Problem& problem, const Config& config) {
-    const Shape shape(problem);
-    const Group group(config);
-    const Algebra& form = whole_algebra(shape, config);
-    const Kinds kinds(shape, config);
-    const TableSpec derivatives = kinds.table(group.rows_per_tile);
+KernelSource Elements::kernel(const Problem& problem, const Config& config) const {
+    const Algebra& form = *algebra;
+    const Kinds kinds(shape, basis);
+    const TableSpec derivatives = kinds.table(rows_per_tile);
     // Each entry of D takes part in as many products as fields have such a derivative.
-    const double executed = executed_operations(problem, config, static_cast<double>(derivatives.words) / shape.dimension);
+    const double executed = executed_operations(shape, *algebra, static_cast<double>(derivatives.words) / shape.dimension);
     Block constants;
     constants.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     constants.line("constexpr int nodes = {}, fields = {}, words = nodes * fields, factors = {}, accumulators = {};", shape.nodes, shape.fields,
                    form.factor_count(), form.accumulators);
     constants.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
-    constants.line("constexpr int lanes = {}, rows_per_tile = {};", group.lanes, group.rows_per_tile);
-    Block unroll;
-    unroll.line("#pragma GCC unroll {}", number(config, "unroll"));
+    constants.line("constexpr int lanes = {}, rows_per_tile = {};", lanes, rows_per_tile);
+    Block unroll_line;
+    unroll_line.line("#pragma GCC unroll {}", unroll);
     const Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
                       {"constants", constants},
                       {"kinds", kinds.constants()},
@@ -141,7 +147,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                       {"name_load_factors",
                        form.transforms() ? name_factors(form, "vector") : Block().text("(void)own;  // fields are differentiated as they are")},
                       {"transform", assigned(form.transform, "field", "", "value[{}]")},
-                      {"unroll", unroll},
+                      {"unroll", unroll_line},
                       {"products_along_first", products(form, 0)},
                       {"products_along_second", products(form, 1)},
                       {"products_along_third", products(form, 2)},
@@ -151,7 +157,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                       {"parallel", team_parallel(config)},
                       {"seat", team_seat(config)}};
     KernelSource source = make_source(problem, Target::cpu,
-                                      render("dg/volume/kernel.cpp/elements", holes,
+                                      render("dg/volume/elements.cpp", holes,
                                              {{"by_parity", kinds.parity != nullptr},
                                               {"doubly", kinds.doubled != nullptr},
                                               {"with_parts", kinds.counts.size() > 1},
@@ -164,13 +170,13 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 
 }  // namespace
 
-Form elements_form(const Problem& problem, const Limits& limits) {
+Form cpu_elements_form(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
     const bool f32 = shape.precision == Precision::f32;
     // Untuned: the widest vectors that an element's words fill, and sums of most registers.
     std::int64_t lanes = 16 / shape.bytes(), rows = 1;
     while (2 * lanes <= std::min(limits.vector_bytes / shape.bytes(), shape.words())) lanes *= 2;
-    while (2 * rows * algebra(shape.equation, "covariant").accumulators <= (limits.vector_bytes >= 64 ? 24 : 12)) rows *= 2;
+    while (2 * rows * dg::algebra(shape.equation, "covariant").accumulators <= (limits.vector_bytes >= 64 ? 24 : 12)) rows *= 2;
     FormSpace space{.name = "elements",
                     .help = "vectors of neighbouring elements, for which rows of D accumulate in registers",
                     .tunables = {algebra_tunable(),
@@ -178,18 +184,19 @@ Form elements_form(const Problem& problem, const Limits& limits) {
                                   "what D works on: nodal values, or their even and odd parts under the reflection of the element that swaps r and s "
                                   "(parity), or under that and the one that swaps a tetrahedron's other two vertices (double_parity)",
                                   shape.dimension == 3 ? words({"nodal", "parity", "double_parity"}) : words({"nodal", "parity"})},
-                                 {"lanes", "words of a vector: neighbouring nodes (vector), or neighbouring elements (elements)",
+                                 {"lanes", "words of a vector: neighbouring elements",
                                   f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
                                  {"rows_per_tile", "rows of D accumulated at a time", numbers({1, 2, 3, 4, 6, 8})},
                                  unrolled_columns()},
-                    .constraints = {{"registers", [shape, limits](const Config& config) { return sums_violation(shape, config, limits); }},
-                                    {"words_of_an_element", [shape](const Config& config) { return words_violation(shape, config); }}},
+                    .constraints = {{"registers", [shape, limits](const Config& config) { return Elements(shape, config).many_sums(limits); }},
+                                    {"words_of_an_element", [shape](const Config& config) { return Elements(shape, config).few_words(); }}},
                     .safe = {{"algebra", "covariant"},
                              {"basis", shape.dimension == 3 && shape.order > 2 ? "double_parity" : "parity"},
                              {"lanes", lanes},
                              {"rows_per_tile", rows},
                              {"unroll", Value(1)}}};
-    return {.space = with_team(std::move(space), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    return {.space = with_team(std::move(space), limits),
+            .kernel = [problem](const Config& config) { return Elements(Shape(problem), config).kernel(problem, config); }};
 }
 
 }  // namespace hone::inline v0_1::dg

@@ -9,79 +9,85 @@
 
 #include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/matrix_units.hpp"
-#include "generator/families/dg/volume/forms.hpp"
+#include "generator/families/dg/volume/cuda.hpp"
 
-// Forms `mma` and `tf32`: products on the matrix units, see matrix_units.hpp.
+// Products on the matrix units (matrix_units.hpp), of which mma and tf32 have different ones.
 
 namespace hone::inline v0_1::dg {
 namespace {
 
 constexpr int registers_per_multiprocessor = 65536;  // of every architecture that has the instruction
 
-struct Tiling {
-    int elements_per_block, columns;
+struct MatrixUnits {
+    MatrixUnits(const Shape& of, const Config& config)
+        : shape(of),
+          whole(&whole_algebra(shape, config)),
+          algebra(&pass_algebra(shape, config)),
+          elements_per_block(number(config, "elements_per_block")),
+          groups_per_warp(number(config, "groups_per_warp")),
+          unroll(static_cast<int>(integer_or(config, "unroll", 1))),
+          min_blocks(static_cast<int>(integer_or(config, "min_blocks", 1))),
+          nonzero(config.has("operator", "nonzero")),
+          node_tiles(round_up(shape.nodes, mma_nodes) / mma_nodes),
+          steps(round_up(shape.nodes, mma_columns) / mma_columns),
+          column_groups(std::max(1, elements_per_block / (groups_per_warp * mma_elements))) {
+        // A stride of 8 modulo 16 words keeps the loads of two words of 8 neighbouring elements in
+        // different banks.
+        row = (config.has("padding", 1) && steps % 2 == 0 ? steps + 1 : steps) * mma_columns;
+        batch = 4;
+        // This step's and the next step's operator, this step's fields; a negative, addresses,
+        // indices and loop counters.
+        const int held = matrix_registers(shape, algebra->accumulators, groups_per_warp, shape.dimension, 2, algebra->field_count());
+        registers = std::max(held, shape.bytes() / 4 * batch * algebra->field_count()) + 30;
+        warps = best_warps();
+    }
+
+    Shape shape;
+    const Algebra* whole;
+    const Algebra* algebra;  // of a pass
+    int elements_per_block, groups_per_warp, unroll, min_blocks;
+    bool nonzero;  // nodes are sorted by face, and tiles of zeros left out
     int node_tiles, steps, column_groups;
     int row;    // stride between elements in shared memory
     int batch;  // nodes that a thread loads at a time
     int registers;
     int warps;
 
-    Tiling(const Shape& shape, const Algebra& form, const Config& config)
-        : elements_per_block(number(config, "elements_per_block")),
-          columns(number(config, "groups_per_warp")),
-          node_tiles(round_up(shape.nodes, mma_nodes) / mma_nodes),
-          steps(round_up(shape.nodes, mma_columns) / mma_columns),
-          column_groups(std::max(1, elements_per_block / (columns * mma_elements))) {
-        // A stride of 8 modulo 16 words keeps the loads of two words of 8 neighbouring elements in
-        // different banks.
-        row = (number(config, "padding") == 1 && steps % 2 == 0 ? steps + 1 : steps) * mma_columns;
-        batch = 4;
-        // This step's and the next step's operator, this step's fields; a negative, addresses,
-        // indices and loop counters.
-        const int held = matrix_registers(shape, form.accumulators, columns, shape.dimension, 2, form.field_count());
-        registers = std::max(held, shape.bytes() / 4 * batch * form.field_count()) + 30;
-        warps = best_warps(number(config, "min_blocks"));
-    }
     int tasks() const { return node_tiles * column_groups; }
     int threads() const { return warps * mma_lanes; }
+    Reason layout_violation() const;
+    BlockResources resources() const;
+    KernelSource kernel(const Problem& problem, const Config& config) const;
 
   private:
     // A multiple of four, one per scheduler; as many as registers allow, and among them the count
     // that leaves fewest warps idle in the last round.
-    int best_warps(int blocks) const {
+    int best_warps() const {
         int best = 4;
         const auto slots = [this](int count) { return round_up(tasks(), count); };
         for (int count = 8; count <= 16; count += 4)
-            if (count * mma_lanes * blocks * registers <= registers_per_multiprocessor && slots(count) <= slots(best)) best = count;
+            if (count * mma_lanes * min_blocks * registers <= registers_per_multiprocessor && slots(count) <= slots(best)) best = count;
         return best;
     }
 };
 
-bool skips_zeros(const Config& config) {
-    return config.has("operator", "nonzero");
+Reason MatrixUnits::layout_violation() const {
+    const int most = shape.precision == Precision::f32 || algebra->field_count() == 3 ? 4 : 2;
+    if (auto violation = too_many(groups_per_warp, most, "groups of 8 elements")) return violation;
+    if (elements_per_block % (mma_elements * groups_per_warp) == 0) return std::nullopt;
+    return fmt::format("the matrix units need a multiple of {} elements per block", mma_elements * groups_per_warp);
 }
 
-std::optional<std::string> layout_violation(const Shape& shape, const Config& config) {
-    const int groups = number(config, "groups_per_warp");
-    const int most = shape.precision == Precision::f32 || number(config, "fields_per_pass") == 3 ? 4 : 2;
-    if (auto violation = too_many(groups, most, "groups of 8 elements")) return violation;
-    if (number(config, "elements_per_block") % (mma_elements * groups) == 0) return std::nullopt;
-    return fmt::format("the matrix units need a multiple of {} elements per block", mma_elements * groups);
+BlockResources MatrixUnits::resources() const {
+    return {.threads = threads(),
+            .shared_bytes = static_cast<std::int64_t>(shape.bytes()) * elements_per_block * (algebra->field_count() * row + algebra->factor_count()),
+            .registers = registers,
+            .code = static_cast<std::int64_t>(algebra->products.size()) * groups_per_warp * unroll * product_terms(shape)};
 }
 
-Resources resources(const Shape& shape, const Config& config) {
-    const Algebra& form = pass_algebra(shape, config);
-    const Tiling tiling(shape, form, config);
-    Resources result;
-    result.threads = tiling.threads();
-    result.shared_bytes =
-        static_cast<std::int64_t>(shape.bytes()) * tiling.elements_per_block * (form.field_count() * tiling.row + form.factor_count());
-    result.registers = tiling.registers;
-    result.code = static_cast<std::int64_t>(form.products.size()) * tiling.columns * number(config, "unroll") * product_terms(shape);
-    return result;
-}
-
-Block constants(const Shape& shape, const Algebra& form, const Tiling& tiling, const Config& config) {
+Block constants(const MatrixUnits& tiling) {
+    const Shape& shape = tiling.shape;
+    const Algebra& form = *tiling.algebra;
     Block block;
     block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
@@ -89,8 +95,8 @@ Block constants(const Shape& shape, const Algebra& form, const Tiling& tiling, c
     block.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
     block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
     block.line("constexpr int elements_per_block = {}, warps = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
-               tiling.elements_per_block, tiling.warps, tiling.threads(), number(config, "min_blocks"));
-    block.line("constexpr int columns = {};  // groups of 8 elements per warp", tiling.columns);
+               tiling.elements_per_block, tiling.warps, tiling.threads(), tiling.min_blocks);
+    block.line("constexpr int columns = {};  // groups of 8 elements per warp", tiling.groups_per_warp);
     block.line("constexpr int node_tiles = {}, column_groups = {};", tiling.node_tiles, tiling.column_groups);
     block.line("constexpr int steps = {};    // of 8 columns of the operator", tiling.steps);
     block.line("constexpr int row = {};      // nodes of one field of one element in shared memory, padded", tiling.row);
@@ -123,10 +129,11 @@ struct Sparsity {
     int node(int place) const { return order.empty() ? place : order[static_cast<std::size_t>(place)]; }
 };
 
-Sparsity sparsity(const Shape& shape, const Tiling& tiling, const Config& config) {
+Sparsity sparsity(const MatrixUnits& tiling) {
+    const Shape& shape = tiling.shape;
     constexpr double zero = 1e-10;  // rounding of the operator's own making is below
     Sparsity result;
-    if (!skips_zeros(config)) return result;
+    if (!tiling.nonzero) return result;
     result.order = face_sorted(shape);
     result.used.resize(static_cast<std::size_t>(tiling.node_tiles));
     for (std::size_t a = 0; a < shape.reference().derivative.size(); ++a)
@@ -142,7 +149,8 @@ Sparsity sparsity(const Shape& shape, const Tiling& tiling, const Config& config
 }
 
 // What the device has to know of it.
-Block sparsity_tables(const Shape& shape, const Tiling& tiling, const Sparsity& sparse) {
+Block sparsity_tables(const MatrixUnits& tiling, const Sparsity& sparse) {
+    const Shape& shape = tiling.shape;
     Block block;
     if (sparse.order.empty()) return block;
     std::vector<int> places(static_cast<std::size_t>(tiling.row));
@@ -191,37 +199,31 @@ Block combine(const Algebra& form) {
     return block;
 }
 
-KernelSource kernel(const Problem& problem, const Config& config) {
-    const Shape shape(problem);
-    const Algebra& form = pass_algebra(shape, config);
-    const Tiling tiling(shape, form, config);
-    const Sparsity sparse = sparsity(shape, tiling, config);
-    const double pairs = sparse.part * tiling.node_tiles * mma_nodes * tiling.steps * mma_columns * product_terms(shape);
-    const double executed = executed_operations(problem, config, pairs);
-    Block unroll;
-    unroll.line("#pragma unroll {}", number(config, "unroll"));
+KernelSource MatrixUnits::kernel(const Problem& problem, const Config& config) const {
+    const Sparsity sparse = sparsity(*this);
+    const double pairs = sparse.part * node_tiles * mma_nodes * steps * mma_columns * product_terms(shape);
+    const double executed = executed_operations(shape, *whole, pairs);
+    Block unroll_line;
+    unroll_line.line("#pragma unroll {}", unroll);
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
-                      {"constants", constants(shape, form, tiling, config).append(sparsity_tables(shape, tiling, sparse))},
-                      {"element_factors", element_factors(form, "own")},
-                      {"transform", transform_into_field(form)},
-                      {"unroll", unroll},
-                      {"products", products(shape, form, sparse)},
+                      {"constants", constants(*this).append(sparsity_tables(*this, sparse))},
+                      {"element_factors", element_factors(*algebra, "own")},
+                      {"transform", transform_into_field(*algebra)},
+                      {"unroll", unroll_line},
+                      {"products", products(shape, *algebra, sparse)},
                       {"used", used_steps(shape, sparse)},
-                      {"name_combine_factors", name_combine_factors(form)},
-                      {"combine", combine(form)}};
-    KernelSource source =
-        make_source(problem, Target::cuda,
-                    render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}, {"nonzero", skips_zeros(config)}}), executed);
+                      {"name_combine_factors", name_combine_factors(*algebra)},
+                      {"combine", combine(*algebra)}};
+    KernelSource source = make_source(
+        problem, Target::cuda, render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}, {"nonzero", nonzero}}), executed);
     source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, shape.nodes, [&](int a, int n, int c) {
         return shape.reference().derivative[static_cast<std::size_t>(a)](sparse.node(n), sparse.node(c));
     }));
-    source.step.push_back(block_launch(shape, tiling.elements_per_block, resources(shape, config)));
+    source.step.push_back(block_launch(shape, elements_per_block, resources()));
     return source;
 }
 
-}  // namespace
-
-Form matrix_units_form(const Problem& problem, const std::string& units) {
+Form form_of(const Problem& problem, const std::string& units) {
     const Shape shape(problem);
     const bool low = shape.low_order();
     FormSpace space{.name = units,
@@ -236,7 +238,7 @@ Form matrix_units_form(const Problem& problem, const std::string& units) {
                                   .values = numbers({1, 2, 4}),
                                   .former_name = "elements_per_thread"}},
                     .constraints = {{"layout",
-                                     [shape](const Config& config) { return layout_violation(shape, config); },
+                                     [shape](const Config& config) { return MatrixUnits(shape, config).layout_violation(); },
                                      {"fields_per_pass", "elements_per_block", "groups_per_warp"}}},
                     .safe = {{"algebra", "covariant"},
                              {"fields_per_pass", std::int64_t{shape.fields}},
@@ -252,9 +254,17 @@ Form matrix_units_form(const Problem& problem, const std::string& units) {
          std::vector<Assignment>{{"unroll", std::int64_t{1}}, {"padding", std::int64_t{1}}, {"min_blocks", std::int64_t{1}}})
         space.safe.push_back({name, value});
     // The number of warps depends on `min_blocks`, so that the needs depend on everything.
-    const auto needs = [shape](const Config& config) { return resources(shape, config); };
-    space.constraints.push_back(code_size(needs, {}));
-    return {.space = std::move(space), .resources = needs, .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    return counted_form<MatrixUnits>(problem, std::move(space), {});
+}
+
+}  // namespace
+
+Form mma_form(const Problem& problem, const Limits&) {
+    return form_of(problem, "mma");
+}
+
+Form tf32_form(const Problem& problem, const Limits&) {
+    return form_of(problem, "tf32");
 }
 
 }  // namespace hone::inline v0_1::dg

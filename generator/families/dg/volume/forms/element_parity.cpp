@@ -8,41 +8,42 @@
 #include "generator/families/dg/parity.hpp"
 #include "generator/families/dg/passes/operands.hpp"
 #include "generator/families/dg/passes/ways.hpp"
-#include "generator/families/dg/volume/forms.hpp"
+#include "generator/families/dg/volume/cuda.hpp"
 
-// Form `element_parity`: Maxwell in 2D. Two threads share an element, one for each curl, and run
+// Maxwell in 2D. Two threads share an element, one for each curl, and run
 // the same text, in which the operator stands; it works on even and odd parts. So half of the
 // coefficients are zero, and each of the others stands in the code once.
 
 namespace hone::inline v0_1::dg {
 namespace {
 
-struct Layout {
-    int elements_per_block, copy_width;
-    int row;  // stride between elements in shared memory
-
-    Layout(const Shape& shape, const Config& config)
-        : elements_per_block(number(config, "elements_per_block")), copy_width(number(config, "copy_width")) {
+struct ElementParity {
+    ElementParity(const Shape& of, const Config& config)
+        : shape(of), elements_per_block(number(config, "elements_per_block")), copy_width(number(config, "copy_width")) {
         // Elements are loaded in vectors. An odd number of these keeps neighbouring elements, and
         // so neighbouring threads, in different banks.
         const int width = std::gcd(shape.nodes, shape.vector_width());
         row = (shape.words() / width | 1) * width;
     }
+
+    Shape shape;
+    int elements_per_block, copy_width;
+    int row;  // stride between elements in shared memory
+
     int threads() const { return 2 * elements_per_block; }
+    BlockResources resources() const;
+    KernelSource kernel(const Problem& problem, const Config& config) const;
 };
 
-Resources resources(const Shape& shape, const Config& config) {
-    const Layout layout(shape, config);
-    const Parity& parity = Parity::of(shape.reference());
-    Resources result;
-    result.threads = layout.threads();
-    // The last copy of a block may reach beyond its words.
-    result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) * (layout.elements_per_block * layout.row + shape.vector_width());
+BlockResources ElementParity::resources() const {
     constexpr int sums = 12;  // under way, with the factors and what is put
-    result.registers = shape.bytes() / 4 * (2 * shape.nodes + sums) + 20;
+    const Parity& parity = Parity::of(shape.reference());
     const int both = parity.even() * parity.odd();
-    result.code = std::int64_t{parity.even()} * parity.even() + std::int64_t{parity.odd()} * parity.odd() + 2 * both;
-    return result;
+    return {.threads = threads(),
+            // The last copy of a block may reach beyond its words.
+            .shared_bytes = static_cast<std::int64_t>(shape.bytes()) * (elements_per_block * row + shape.vector_width()),
+            .registers = shape.bytes() / 4 * (2 * shape.nodes + sums) + 20,
+            .code = std::int64_t{parity.even()} * parity.even() + std::int64_t{parity.odd()} * parity.odd() + 2 * both};
 }
 
 // Entries of the derivative along r + s or r - s between parts, where these are kept.
@@ -59,18 +60,16 @@ Coefficients derivative(const Shape& shape, int along) {
             }};
 }
 
-KernelSource kernel(const Problem& problem, const Config& config) {
-    const Shape shape(problem);
-    const Layout layout(shape, config);
+KernelSource ElementParity::kernel(const Problem& problem, const Config& config) const {
     const Parity& parity = Parity::of(shape.reference());
     const std::array<Coefficients, 2> along{derivative(shape, 0), derivative(shape, 1)};
     const Algebra& form = algebra(shape.equation, "covariant");
     const double executed = (4.0 * (along[0].nonzeros() + along[1].nonzeros()) + static_cast<double>(form.operations_per_node()) * shape.nodes) *
                             static_cast<double>(shape.elements);
     Block constants = shape_constants(shape);
-    constants.append(copy_constants(shape, config)).append(block_constants(layout.threads(), config));
+    constants.append(copy_constants(shape, config)).append(block_constants(threads(), config));
     constants.line("constexpr int geometry_words = {}, elements_per_block = {}, nodal_row = {}, even_parts = {}, odd_parts = {};",
-                   shape.geometry_words(), layout.elements_per_block, layout.row, parity.even(), parity.odd());
+                   shape.geometry_words(), elements_per_block, row, parity.even(), parity.odd());
     constants.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second));
     for (const int a : {0, 1})
         constants.append(coefficient_table(a == 0 ? "along_sum[nodes][nodes]" : "along_difference[nodes][nodes]",
@@ -78,25 +77,20 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     Block calls;
     constexpr int rows = 12;  // with the products of order 10 below the 16384 instructions up to which loops are unrolled
     for (int begin = 0; begin < parity.even(); begin += rows) calls.line("differentiate({}, {});", begin, std::min(begin + rows, parity.even()));
-    Flags flags{{"block_copies", shape.words() % layout.copy_width != 0}, {"kept_reads", false}};
+    Flags flags{{"block_copies", shape.words() % copy_width != 0}, {"kept_reads", false}};
     add_copies(flags, Copies::words_or_zeros);
     KernelSource source =
         make_source(problem, Target::cuda,
                     render("dg/volume/element.cu/by_parity",
                            {{"banner", banner(problem, config, Target::cuda, executed)}, {"constants", constants}, {"differentiate", calls}}, flags),
                     executed);
-    source.step.push_back(block_launch(shape, layout.elements_per_block, resources(shape, config)));
+    source.step.push_back(block_launch(shape, elements_per_block, resources()));
     return source;
 }
 
 }  // namespace
 
-bool element_parity_applies(const Shape& shape, const Limits& limits) {
-    constexpr int with_async_copies = 80;
-    return shape.dimension == 2 && limits.architecture >= with_async_copies;
-}
-
-Form element_parity_form(const Problem& problem) {
+Form element_parity_form(const Problem& problem, const Limits&) {
     const Shape shape(problem);
     std::vector<std::int64_t> widths;
     for (int width = 1; width <= shape.vector_width(); width *= 2) widths.push_back(width);
@@ -109,7 +103,8 @@ Form element_parity_form(const Problem& problem) {
                                  std::move(residency)},
                     .safe = {{"elements_per_block", std::int64_t{32}}, {"copy_width", widths.back()}, {"min_blocks", std::int64_t{1}}},
                     .former = [](const Config&) { return false; }};
-    return counted_form(problem, std::move(space), resources, kernel);
+    std::vector<std::string> read = all_but_min_blocks(space);
+    return counted_form<ElementParity>(problem, std::move(space), std::move(read));
 }
 
 }  // namespace hone::inline v0_1::dg
