@@ -348,7 +348,7 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
 }  // namespace
 
 bool has_matrix_units(const Shape& shape, const Limits& limits) {
-    return shape.precision == Precision::f64 && limits.architecture >= 90;
+    return shape.precision == Precision::f64 && limits.has(Feature::wide_f64_matrix_units);
 }
 
 namespace {

@@ -96,7 +96,7 @@ Block parameters(const Shape& shape, Target target) {
 }
 
 void add_copy_flags(Flags& flags, const Limits& limits) {
-    add_copies(flags, Copies::words_or_zeros, limits.architecture >= 80);
+    add_copies(flags, Copies::words_or_zeros, limits.has(Feature::async_copies));
     flags.emplace_back("kept_reads", false);
 }
 

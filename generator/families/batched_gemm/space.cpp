@@ -60,10 +60,10 @@ struct Values {
         thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(again ? 64 : shape.m, {1, 2, 4, 8});
         thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
         chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
-        stages = limits.architecture < 80 ? numbers({1})
-                 : thin                   ? numbers({1, 2, 3, 4})
-                 : large                  ? numbers({2, 3, 4})
-                                          : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
+        stages = !limits.has(Feature::async_copies) ? numbers({1})
+                 : thin                             ? numbers({1, 2, 3, 4})
+                 : large                            ? numbers({2, 3, 4})
+                                                    : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
         depth = !units ? numbers({4}) : shape.k < 64 ? numbers({4, 8, 16}) : shape.m < 64 && !again ? numbers({8, 16}) : numbers({8, 16, 4});
     }
     std::vector<Value> matrices_per_block, block_m, block_n, thread_m, thread_n, chunk, stages, depth;
@@ -339,7 +339,7 @@ std::vector<Assignment> faster_by_count(const SearchSpace& space, const Form& of
 
 // What a form has of the tunables of all. Where two forms mean different things by one of former
 // times, it has two names.
-std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, const Limits& limits, const Values& values, bool thin) {
+std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, const Values& values, bool thin) {
     const bool units = form == "mma", tiles = units || form == "tile", thread = form == "thread", stream = form == "stream";
     std::vector<Tunable> tunables;
     const auto add = [&](bool has, Tunable tunable, const char* former_name = "") {
@@ -374,8 +374,8 @@ std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, co
          words({"matrices", "rows"}), Value("matrices")},
         "cut");
     // Two chunks at least, of two steps each.
-    add(units && limits.architecture >= 80 && shape.k >= 32,
-        {"prefetch", "steps whose operands a warp loads from shared memory before it multiplies", numbers({0, 1}), Value(0)}, "ahead");
+    add(units && shape.k >= 32, {"prefetch", "steps whose operands a warp loads from shared memory before it multiplies", numbers({0, 1}), Value(0)},
+        "ahead");
     // Last: whether the other values go together does not depend on it.
     add(true, {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})});
     return tunables;
@@ -410,7 +410,7 @@ struct Choice {
 
   private:
     Form form_of(const Mapping& mapping, const Problem& problem, const Limits& limits) const {
-        std::vector<Tunable> tunables = tunables_of(mapping.name, shape, limits, values, stream_mapping().applies(shape, limits));
+        std::vector<Tunable> tunables = tunables_of(mapping.name, shape, values, stream_mapping().applies(shape, limits));
         std::vector<Assignment> safe = taken(frugal(shape, mapping.name, values), tunables);
         std::vector<std::string> others;
         for (std::size_t i = 0; i + 1 < tunables.size(); ++i) others.push_back(tunables[i].name);

@@ -68,7 +68,7 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
                       {"entry", entry(shape, Target::cuda)},
                       {"unroll", Block().line("#pragma unroll {}", trips <= longest_unrolled ? trips : longest_unrolled / 2)}};
     Flags flags{{"scaled", shape.of.scaled}, {"kept_reads", false}};
-    add_copies(flags, Copies::words_or_zeros, limits.architecture >= 80);
+    add_copies(flags, Copies::words_or_zeros, limits.has(Feature::async_copies));
     KernelSource source = make_source(problem, Target::cuda, render("batched_gemv/staged.cu", holes, flags));
     source.step = {gemm::block_launch(shape.of, layout.matrices, layout.parts, resources(shape, config))};
     source.step[0].entry = "batched_gemv";

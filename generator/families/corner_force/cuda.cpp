@@ -296,8 +296,9 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     Forms forms;
     for (const PassForm& form : pass_forms(shape)) forms.list.push_back(pass_form(problem, form, limits));
     if (!shape.keeps_corner()) forms.list.push_back(layered_form(problem, limits));
-    if (has_teams(shape) && limits.architecture >= 80) forms.list.push_back(teams_form(problem, limits));
-    if (streams(shape) && limits.architecture >= 80) forms.list.push_back(streamed_form(problem));
+    if (has_teams(shape)) forms.list.push_back(teams_form(problem, limits));
+    if (streams(shape)) forms.list.push_back(streamed_form(problem));
+    leave_available(forms.list, limits);
     const auto begins = [&](const Form& form) { return !shared_violation(safe_needs(form), 1, limits); };
     const auto safe = std::find_if(forms.list.begin(), forms.list.end(), begins);
     if (safe == forms.list.end()) throw too_large(problem, forms, limits);

@@ -276,12 +276,12 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                             words({"plain", "parity"}), Value("plain")});
         safe.push_back({"axis_sums", "plain"});
     }
-    if (shape.physics() && limits.architecture >= 80) {
+    if (shape.physics() && limits.has(Feature::async_copies)) {
         tunables.push_back(point_data());
         safe.push_back({"point_data", "loads"});
         read.emplace_back("point_data");
     }
-    if (limits.architecture >= 90) {
+    if (limits.has(Feature::bulk_copies)) {
         tunables.push_back(fetch_ahead());
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }

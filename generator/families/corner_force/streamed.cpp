@@ -98,6 +98,7 @@ Form streamed_form(const Problem& problem) {
                                {"w_in", "registers"},
                                {"min_blocks", std::int64_t{1}}},
                       .former = [](const Config& config) { return config.has(form_tunable, "streamed"); }},
+            .needs = {Feature::async_copies},
             .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
             .resources_read = {"warps_per_block"},
             .kernel = [problem](const Config& config) { return kernel(problem, config); }};

@@ -155,7 +155,7 @@ Form teams_form(const Problem& problem, const Limits& limits) {
                                  {"team_layers", std::int64_t{shape.order > 6 ? 1 : 2}},
                                  {"point_data", "loads"},
                                  {"min_blocks", std::int64_t{1}}};
-    if (limits.architecture >= 90) {
+    if (limits.has(Feature::bulk_copies)) {
         tunables.push_back(fetch_ahead());
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }
@@ -183,6 +183,7 @@ Form teams_form(const Problem& problem, const Limits& limits) {
                       .constraints = std::move(constraints),
                       .safe = std::move(safe),
                       .former = [](const Config& config) { return config.has(form_tunable, "teams"); }},
+            .needs = {Feature::async_copies},
             .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
             .resources_read = {"layers", "teams", "team_layers"},
             .kernel = [problem](const Config& config) { return kernel(problem, config); }};

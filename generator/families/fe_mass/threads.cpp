@@ -69,12 +69,12 @@ std::vector<Form> thread_forms(const Problem& problem, const Limits& limits) {
     space.name = "threads";
     space.help = "a thread for each component of an element, all in registers";
     space.tunables = {{"elements_per_block", elements_help, numbers({32, 64, 128, 256}), {}, "elements"}};
-    if (shape.stored && limits.architecture >= 80)
+    if (shape.stored && limits.has(Feature::async_copies))
         space.tunables.push_back({"staging", "of weights: through registers, or past them while values at nodes are fetched",
                                   words({"registers", "async"}), Value("registers")});
     for (Tunable& tunable : node_tunables()) space.tunables.push_back(std::move(tunable));
     space.safe = {{"elements_per_block", std::int64_t{32}}};
-    if (shape.stored && limits.architecture >= 80) space.safe.push_back({"staging", "registers"});
+    if (shape.stored && limits.has(Feature::async_copies)) space.safe.push_back({"staging", "registers"});
     for (Assignment& assignment : safe_nodes()) space.safe.push_back(std::move(assignment));
     return {{.space = std::move(space),
              .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },

@@ -385,8 +385,7 @@ std::int64_t immediate_code(const Shape& shape, const Parts& parts) {
 }
 
 bool immediate_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
-    constexpr int with_async_copies = 80;
-    if (!shape.low_order() || limits.architecture < with_async_copies) return false;
+    if (!shape.low_order() || !limits.has(Feature::async_copies)) return false;
     return std::all_of(passes.begin(), passes.end(), [&](const Pass& pass) { return immediate_code(shape, parts_of(pass)) <= largest_code; });
 }
 

@@ -91,9 +91,8 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 
 }  // namespace
 
-bool element_parity_applies(const Shape& shape, const Limits& limits) {
-    constexpr int with_async_copies = 80;
-    return shape.dimension == 2 && limits.architecture >= with_async_copies;
+bool element_parity_applies(const Shape& shape) {
+    return shape.dimension == 2;
 }
 
 Form element_parity_form(const Problem& problem) {
@@ -109,7 +108,7 @@ Form element_parity_form(const Problem& problem) {
                                  std::move(residency)},
                     .safe = {{"elements_per_block", std::int64_t{32}}, {"copy_width", widths.back()}, {"min_blocks", std::int64_t{1}}},
                     .former = [](const Config&) { return false; }};
-    return counted_form(problem, std::move(space), resources, kernel);
+    return needing({Feature::async_copies}, counted_form(problem, std::move(space), resources, kernel));
 }
 
 }  // namespace hone::inline v0_1::dg

@@ -24,9 +24,9 @@ Form elements_form(const Problem& problem, const Limits& limits);
 Form element_form(const Problem& problem);
 /// CUDA, 2D: the same, with one text for both halves, on even and odd parts.
 Form element_parity_form(const Problem& problem);
-bool element_parity_applies(const Shape& shape, const Limits& limits);
+bool element_parity_applies(const Shape& shape);
 /// CUDA: a thread accumulates a tile of nodes x elements in registers.
-Form tile_form(const Problem& problem);
+Form tile_form(const Problem& problem, const Limits& limits);
 /// CUDA, low orders: a thread keeps its node's rows of the operator in registers.
 Form rows_form(const Problem& problem);
 /// CUDA: a warp accumulates a tile on the matrix units that `matrix_units` names.

@@ -81,9 +81,9 @@ void add_warp_tile(const Problem& problem, const Limits& limits, Forms& forms) {
 
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
-    Forms forms{{tile_form(problem)}, "tile"};
+    Forms forms{{tile_form(problem, limits)}, "tile"};
     if (shape.low_order()) forms.list.insert(forms.list.end(), {rows_form(problem), element_form(problem)});
-    if (element_parity_applies(shape, limits)) forms.list.push_back(element_parity_form(problem));
+    if (element_parity_applies(shape)) forms.list.push_back(element_parity_form(problem));
     add_warp_tile(problem, limits, forms);
     if (const std::string units = matrix_units(shape, limits); !units.empty()) forms.list.push_back(matrix_units_form(problem, units));
     return forms;
