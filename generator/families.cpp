@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "foundation/error.hpp"
 
@@ -81,6 +82,19 @@ Words split_words(std::string_view text) {
     return words;
 }
 
+// Whether a parameter has the number that its fallback stands for.
+bool is_meant(const std::string& family, const ProblemParameter& parameter, std::vector<Assignment> values, const Value& fallback,
+              const std::vector<std::string>& extents) {
+    const auto own = std::find_if(values.begin(), values.end(), [&](const Assignment& a) { return a.name == parameter.name; });
+    if (own->value == fallback) return false;
+    const Value given = std::exchange(own->value, fallback);
+    try {
+        return given == Value(parameter.meaning({family, std::move(values), extents}));
+    } catch (const Error&) {  // a problem that cannot be: whoever asks for its arrays is told why
+        return false;
+    }
+}
+
 }  // namespace
 
 bool Families::has(std::string_view name) const {
@@ -123,6 +137,10 @@ Problem Families::make_problem(std::string_view family_name, const std::vector<A
                         fmt::format("add {}=..., for example: {}", parameter.name, family.example));
         values.push_back({parameter.name, checked(parameter, found == given.end() ? parse_value(parameter.fallback) : found->value, where)});
     }
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (const ProblemParameter& parameter = family.parameters[i]; parameter.meaning)
+            if (const Value fallback = parse_value(parameter.fallback); is_meant(family.name, parameter, values, fallback, extents))
+                values[i].value = fallback;
     return {family.name, std::move(values), std::move(extents)};
 }
 

@@ -25,6 +25,17 @@ Constraint held_by(const Limits& limits, const char* name, const Form& form, Rul
 
 }  // namespace
 
+Form needing(std::vector<Feature> needs, Form form) {
+    form.needs = std::move(needs);
+    return form;
+}
+
+void leave_available(std::vector<Form>& forms, const Limits& limits) {
+    std::erase_if(forms, [&](const Form& form) {
+        return !std::all_of(form.needs.begin(), form.needs.end(), [&](Feature feature) { return limits.has(feature); });
+    });
+}
+
 SearchSpace space_of(std::vector<Form> forms, const Limits& limits, const std::string& form) {
     std::vector<FormSpace> spaces;
     for (Form& one : forms) {
@@ -43,7 +54,9 @@ void set_forms(Family& family, std::map<Target, std::function<Forms(const Proble
     const auto forms_of = [name = family.name, forms = std::move(forms)](const Problem& problem, const Limits& limits) {
         const auto own = forms.find(limits.target);
         if (own == forms.end()) throw Error("family " + name, "it has no kernel for " + to_string(limits.target), "choose a device of another kind");
-        return own->second(problem, limits);
+        Forms all = own->second(problem, limits);
+        leave_available(all.list, limits);
+        return all;
     };
     family.space = [forms_of](const Problem& problem, const Limits& limits) {
         Forms list = forms_of(problem, limits);

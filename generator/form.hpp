@@ -24,6 +24,8 @@ namespace hone::inline v0_1 {
 ///                .kernel = [problem](const Config& config) { return march_kernel(problem, config); }};
 struct Form {
     FormSpace space;  ///< name, explanation, tunables, what it refuses, safe configuration
+    /// What a device must have beyond its limits: where it has not, the form does not exist.
+    std::vector<Feature> needs = {};
     /// A block's demand on a CUDA device. A form with the tunable `min_blocks` must be able to have
     /// as many on a multiprocessor. Empty: nothing that is limited, as on processors.
     std::function<BlockResources(const Config&)> resources = {};
@@ -32,6 +34,13 @@ struct Form {
     /// The source of a member.
     std::function<KernelSource(const Config&)> kernel = {};
 };
+
+/// The same form, with what a device must have for it.
+Form needing(std::vector<Feature> needs, Form form);
+
+/// Leaves those that a device can have. `set_forms` does so, too; a family that chooses its safe
+/// form by what there is does it before.
+void leave_available(std::vector<Form>& forms, const Limits& limits);
 
 /// The forms of a problem on a device. What runs untuned is the safe configuration of the one that
 /// is named `safe`.

@@ -4,6 +4,18 @@
 
 namespace hone::inline v0_1 {
 
+/// What kernels of a GPU may need beyond its limits: each instruction that not every device and
+/// compiler has belongs to one. A form says what it needs (Form::needs); a value of a tunable is
+/// offered where `Limits::has` says so.
+enum class Feature {
+    ordered_accesses,       ///< loads and stores with scopes, by which blocks wait for each other
+    async_copies,           ///< copies past the registers, and cache hints
+    bulk_copies,            ///< copies and prefetches in bulk, with barriers that count bytes
+    f64_matrix_units,       ///< products of 8 x 8 x 4 in f64
+    wide_f64_matrix_units,  ///< products of 16 x 8 x 4 to 16 x 8 x 16 in f64
+    tf32_matrix_units       ///< products of 16 x 8 x 8 in TF32
+};
+
 /// The limits of a device that constraints of a search space need. They are known for an
 /// architecture without having the device.
 struct Limits {
@@ -19,6 +31,11 @@ struct Limits {
     int threads_per_core = 1;                 ///< CPU
     int vector_bytes = 16;                    ///< CPU: widest vector register
     int cache_bytes = 1 << 20;                ///< CPU: L2 per core; CUDA: L2
+    int compiler = 0;                         ///< CUDA: release of the compiler times ten (118 for NVRTC 11.8); 0: as new as any
+
+    /// Whether the architecture has it, and the compiler knows the instructions. Always false on the
+    /// CPU.
+    bool has(Feature feature) const;
 };
 
 /// Limits of a CUDA architecture given as 80, 86, 89, 90, 100, 120, ...; an unknown newer one gets

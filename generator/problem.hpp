@@ -11,6 +11,8 @@
 
 namespace hone::inline v0_1 {
 
+class Problem;
+
 /// One parameter that a family's problems have: `order`, `precision`, `nx`, ...
 struct ProblemParameter {
     std::string name;
@@ -20,6 +22,10 @@ struct ProblemParameter {
     std::int64_t high = 0;           ///< largest allowed number
     bool extent = false;             ///< a size: not part of the key under which tuned results are kept, matched by distance
     std::string fallback;            ///< value when it is left out; empty: it must be given
+    /// The value that `fallback` stands for in a problem that has `fallback`, where that is another
+    /// number: rows of pitch=0 lie as far apart as their length asks for. Whoever gives that number
+    /// means the same problem, and has it with `fallback`: results of one serve the other.
+    std::function<std::int64_t(const Problem&)> meaning = {};
 };
 
 /// A problem says what to compute: a family and a value for each of its parameters. It is an

@@ -37,7 +37,7 @@ template <typename Whole, typename Visit>
 requires std::same_as<std::remove_const_t<Whole>, Limits>
 void members(Whole& limits, const Visit& visit) {
     auto& [target, architecture, block_threads, resident_threads, registers, thread_registers, block_shared, shared, multiprocessors, core_threads,
-           vector, cache] = limits;
+           vector, cache, compiler] = limits;
     visit("target", target, Range{});
     visit("architecture", architecture, any_integer);
     visit("max_threads_per_block", block_threads, any_integer);
@@ -50,6 +50,7 @@ void members(Whole& limits, const Visit& visit) {
     visit("threads_per_core", core_threads, any_integer);
     visit("vector_bytes", vector, any_integer);
     visit("cache_bytes", cache, any_integer);
+    visit("compiler", compiler, any_integer);
 }
 
 template <typename Whole, typename Visit>

@@ -81,8 +81,9 @@ double expected_gain(const Families& families, const Record& record, double dist
     } catch (const Error&) {  // sizes that cannot be, from a file: nothing is known of it
     }
     const double here = held(space, member, limits) / held(space, space.safe(), limits);
-    const double gained = gain(record) > 0 ? gain(record) : 1;
-    const double expected = gained * std::exp(-lost_a_unit * distance) * here / there;
+    constexpr double of_unknown = 1.1;  // a gain that nobody measured: resources alone decide
+    const double gained = gain(record) > 0 ? gain(record) * std::exp(-lost_a_unit * distance) : of_unknown;
+    const double expected = gained * here / there;
     // What the family counts for this problem here knows more than what was found elsewhere.
     const double own_count = counted(space, member), safe_count = counted(space, space.safe());
     constexpr double wrong_by = 1.13;  // a count, in the mean

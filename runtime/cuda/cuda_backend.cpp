@@ -357,6 +357,7 @@ std::unique_ptr<Backend> make_cuda_backend(int index, DiskCache& cache, const Li
     Device device = describe_device(driver, index, "");
     auto compiler = make_nvrtc_compiler(device.fingerprint.architecture, cache, candidates);
     device.fingerprint.compiler = compiler->version();
+    device.limits.compiler = compiler_release(device.fingerprint.compiler);
     return std::make_unique<CudaBackend>(std::move(driver), std::move(device), std::move(compiler), candidates);
 }
 

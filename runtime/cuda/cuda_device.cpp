@@ -2,11 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <string_view>
 
 #include "foundation/error.hpp"
 
 namespace hone::inline v0_1::cuda {
+
+int compiler_release(const std::string& name) {
+    constexpr std::string_view begin = "NVRTC ";
+    if (!name.starts_with(begin)) return 0;
+    int major = 0, minor = 0;
+    const char* const end = name.data() + name.size();
+    const auto [dot, error] = std::from_chars(name.data() + begin.size(), end, major);
+    if (error != std::errc() || dot == end || *dot != '.' || std::from_chars(dot + 1, end, minor).ec != std::errc()) return 0;
+    return 10 * major + std::min(minor, 9);
+}
 
 Device describe_device(const Driver& driver, int index, const std::string& compiler) {
     const auto check = [&](Result result, const char* what) {
@@ -43,6 +56,7 @@ Device describe_device(const Driver& driver, int index, const std::string& compi
     device.limits.shared_bytes_per_multiprocessor = attribute(max_shared_memory_per_multiprocessor);
     device.limits.multiprocessors = attribute(multiprocessor_count);
     device.limits.cache_bytes = attribute(l2_cache_size);
+    device.limits.compiler = compiler_release(compiler);
     // Drivers before 12.5 do not know the question.
     int is_shared = 0;
     device.is_shared = driver.device_get_attribute(&is_shared, mps_enabled, handle) == success && is_shared != 0;

@@ -34,6 +34,32 @@ TEST(Limits, AnUnknownArchitectureNeverGetsMoreThanTheOnesItStandsBetween) {
     EXPECT_LE(cuda_limits(87).max_threads_per_multiprocessor, cuda_limits(86).max_threads_per_multiprocessor);
 }
 
+TEST(Limits, PascalHasNotTheSharedMemoryOfVolta) {
+    for (const int architecture : {50, 52, 60, 61, 62}) {
+        EXPECT_EQ(cuda_limits(architecture).shared_bytes_per_block, 48 * 1024);
+        EXPECT_LE(cuda_limits(architecture).shared_bytes_per_multiprocessor, 96 * 1024);
+    }
+}
+
+TEST(Limits, SayWhatAnArchitectureAndACompilerHave) {
+    const auto has = [](int architecture, int compiler, Feature feature) {
+        Limits limits = cuda_limits(architecture);
+        limits.compiler = compiler;
+        return limits.has(feature);
+    };
+    EXPECT_FALSE(has(62, 0, Feature::ordered_accesses));
+    EXPECT_TRUE(has(70, 0, Feature::ordered_accesses));
+    EXPECT_FALSE(has(75, 0, Feature::async_copies));
+    EXPECT_TRUE(has(80, 0, Feature::async_copies));
+    EXPECT_FALSE(has(89, 0, Feature::bulk_copies));
+    EXPECT_TRUE(has(90, 0, Feature::bulk_copies));
+    EXPECT_FALSE(has(90, 118, Feature::bulk_copies)) << "PTX 7.8";
+    EXPECT_TRUE(has(90, 118, Feature::wide_f64_matrix_units));
+    EXPECT_TRUE(has(90, 120, Feature::bulk_copies));
+    EXPECT_TRUE(has(120, 130, Feature::bulk_copies));
+    EXPECT_FALSE(cpu_limits().has(Feature::async_copies));
+}
+
 TEST(Limits, TheProcessorHasAVectorAndACache) {
     const Limits limits = cpu_limits();
     EXPECT_EQ(limits.target, Target::cpu);

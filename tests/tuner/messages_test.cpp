@@ -47,13 +47,15 @@ TEST(Messages, EnergyAndTheStateOfTheDeviceComeBackAndAreLeftOutWhenTheyWereNotR
 }
 
 TEST(Messages, LimitsComeBackAsTheyWere) {
-    const Limits limits = cuda_limits(90);
+    Limits limits = cuda_limits(90);
+    limits.compiler = 118;
     const Limits found = read_back(to_json(limits), read_limits);
     EXPECT_EQ(to_json(found), to_json(limits));
     EXPECT_EQ(found.target, Target::cuda);
     EXPECT_EQ(found.architecture, 90);
     EXPECT_EQ(found.shared_bytes_per_block, limits.shared_bytes_per_block);
     EXPECT_EQ(found.cache_bytes, limits.cache_bytes);
+    EXPECT_EQ(found.compiler, limits.compiler);
 }
 
 TEST(Messages, EveryLimitOfAProcessorComesBack) {

@@ -213,6 +213,9 @@ TEST(CarryOver, NothingIsHandedOutThatIsExpectedToBeSlowerThanSafe) {
     record.config = *worse;
     const double ratio = held(here, *worse, limits_of(a40)) / held(here, here.safe(), limits_of(a40));
     record.config = there.safe();  // which holds there what the safe one does
+    record.safe_seconds = 0;       // not known: what the two hold decides
+    EXPECT_LT(expected_gain(built_in_families(), record, 2, here, *worse, limits_of(a40)), 1);
+    EXPECT_GT(expected_gain(built_in_families(), record, 2, here, here.safe(), limits_of(a40)), 1);
     for (const double gained : {1.2, 5.0}) {
         record.safe_seconds = gained * record.step.median;
         EXPECT_NEAR(expected_gain(built_in_families(), record, 0, here, *worse, limits_of(a40)), gained * ratio, 1e-9);

@@ -293,25 +293,31 @@ Family acoustics_staggered() {
     family.summary = "acoustic waves on a staggered grid: pressure, velocities, or a whole time step in one pass";
     family.source = "I. Terentyev, Explicit Finite Difference Simulations with Graphics Processing Units, TRIP annual meeting, Rice University 2009";
     family.example = "acoustics_staggered kernel=step dimension=2 order=8 media=array precision=f32 nx=512 ny=512";
-    family.parameters = {
-        {"kernel", "what is advanced: pressure, velocities, or both in one pass", {"pressure", "velocity", "step"}, 0, 0, false, ""},
-        {"dimension", "of space", {"2", "3"}, 0, 0, false, ""},
-        {"order", "of accuracy in space; it is 2 in time", {"4", "8", "16"}, 0, 0, false, ""},
-        {"media", "one bulk modulus and density, or arrays of them", {"scalar", "array"}, 0, 0, false, "array"},
-        {"absorbing", "sponge: factors along every axis damp what they multiply", {"none", "sponge"}, 0, 0, false, "none"},
-        {"update",
-         "apart: a step leaves its fields as they are, in_place: it does not (3D, on processors)",
-         {"apart", "in_place"},
-         0,
-         0,
-         false,
-         "apart"},
-        {"levels", "time steps of one pass (kernel=step; in 3D on processors, and two at order 4 on GPUs)", {}, 1, 4, false, "1"},
-        {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
-        extent("nx", "cells along x", ""),
-        extent("ny", "cells along y", ""),
-        extent("nz", "cells along z, in 3D", "1"),
-        {"pitch", "words from one row to the next; 0: the least odd number of 128-byte lines", {}, 0, 2 * largest_extent, true, "0"}};
+    family.parameters = {{"kernel", "what is advanced: pressure, velocities, or both in one pass", {"pressure", "velocity", "step"}, 0, 0, false, ""},
+                         {"dimension", "of space", {"2", "3"}, 0, 0, false, ""},
+                         {"order", "of accuracy in space; it is 2 in time", {"4", "8", "16"}, 0, 0, false, ""},
+                         {"media", "one bulk modulus and density, or arrays of them", {"scalar", "array"}, 0, 0, false, "array"},
+                         {"absorbing", "sponge: factors along every axis damp what they multiply", {"none", "sponge"}, 0, 0, false, "none"},
+                         {"update",
+                          "apart: a step leaves its fields as they are, in_place: it does not (3D, on processors)",
+                          {"apart", "in_place"},
+                          0,
+                          0,
+                          false,
+                          "apart"},
+                         {"levels", "time steps of one pass (kernel=step; in 3D on processors, and two at order 4 on GPUs)", {}, 1, 4, false, "1"},
+                         {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
+                         extent("nx", "cells along x", ""),
+                         extent("ny", "cells along y", ""),
+                         extent("nz", "cells along z, in 3D", "1"),
+                         {"pitch",
+                          "words from one row to the next; 0: the least odd number of 128-byte lines",
+                          {},
+                          0,
+                          2 * largest_extent,
+                          true,
+                          "0",
+                          [](const Problem& problem) { return Grid(problem).pitch; }}};
     family.scale = scale_of_grid;
     family.range_unit = "rows or planes";
     family.range = [](const Problem& problem) { return Grid(problem).layers(); };

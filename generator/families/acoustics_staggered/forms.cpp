@@ -8,16 +8,14 @@
 namespace hone::inline v0_1::acoustics {
 namespace {
 
-constexpr int with_copies_past_registers = 80, with_bulk_copies = 90;  // architectures
-
 struct Row {
     Form (*form)(const Problem&, const Limits&);
     /// Whether it serves the problem on the device.
     bool (*serves)(const Grid&, const Limits&);
 };
 
-bool has_copies_past_registers(const Grid& grid, const Limits& limits) {
-    return limits.architecture >= with_copies_past_registers && grid.pitch * grid.word() % copy_bytes == 0;
+bool rows_can_be_copied(const Grid& grid) {
+    return grid.pitch * grid.word() % copy_bytes == 0;
 }
 
 bool one_level(const Grid& grid, const Limits&) {
@@ -28,12 +26,12 @@ bool new_velocities(const Grid& grid, const Limits&) {
     return grid.kind == Kind::step && (grid.levels == 1 || grid.dimension == 2);
 }
 
-bool bulk_copies(const Grid& grid, const Limits& limits) {
-    return grid.levels == 1 && grid.dimension == 2 && limits.architecture >= with_bulk_copies;
+bool one_level_in_2d(const Grid& grid, const Limits&) {
+    return grid.levels == 1 && grid.dimension == 2;
 }
 
-bool planes_by_copies(const Grid& grid, const Limits& limits) {
-    return grid.levels == 1 && grid.dimension == 3 && has_copies_past_registers(grid, limits);
+bool planes_by_copies(const Grid& grid, const Limits&) {
+    return grid.levels == 1 && grid.dimension == 3 && rows_can_be_copied(grid);
 }
 
 bool levels_in_3d(const Grid& grid, const Limits&) {
@@ -45,7 +43,7 @@ bool levels_in_2d(const Grid& grid, const Limits&) {
 }
 
 constexpr Row cuda_rows[] = {{cached_form, one_level},     {march_form, one_level},         {exchanged_form, new_velocities},
-                             {bulk_form, bulk_copies},     {planes_form, planes_by_copies}, {two_steps_form, levels_in_3d},
+                             {bulk_form, one_level_in_2d}, {planes_form, planes_by_copies}, {two_steps_form, levels_in_3d},
                              {shuffled_form, levels_in_2d}};
 
 bool apart(const Grid& grid, const Limits&) {
@@ -78,7 +76,7 @@ std::vector<Form> serving(const Row (&rows)[count], const Problem& problem, cons
 
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
-    if (levels_in_3d(grid, limits) && (grid.levels > 2 || grid.half > 2 || !has_copies_past_registers(grid, limits)))
+    if (levels_in_3d(grid, limits) && (grid.levels > 2 || grid.half > 2 || !rows_can_be_copied(grid) || !limits.has(Feature::async_copies)))
         throw Error(fmt::format("problem \"{}\"", problem.key()), fmt::format("levels is {}", grid.levels),
                     "in 3D GPUs have two time steps in one pass of order 4, with rows of whole 16 bytes, from sm_80 on: leave it out");
     if (grid.in_place)

@@ -38,7 +38,7 @@ bool is_tiny(const Shape& shape) {
 }
 
 bool has_matrix_units(const Shape& shape, const Limits& limits) {
-    return shape.precision == Precision::f64 && limits.architecture >= 90;
+    return shape.precision == Precision::f64 && limits.has(Feature::wide_f64_matrix_units);
 }
 
 // A must be at hand 8 products at a time, and a warp's part of B in its registers.
@@ -70,10 +70,10 @@ Values::Values(const Shape& shape, const Limits& limits) {
     thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(again ? 64 : shape.m, {1, 2, 4, 8});
     thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
     chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
-    stages = limits.architecture < 80 ? numbers({1})
-             : thin                   ? numbers({1, 2, 3, 4})
-             : large                  ? numbers({2, 3, 4})
-                                      : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
+    stages = !limits.has(Feature::async_copies) ? numbers({1})
+             : thin                             ? numbers({1, 2, 3, 4})
+             : large                            ? numbers({2, 3, 4})
+                                                : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
     depth = !units ? numbers({4}) : shape.k < 64 ? numbers({4, 8, 16}) : shape.m < 64 && !again ? numbers({8, 16}) : numbers({8, 16, 4});
 }
 
@@ -124,7 +124,7 @@ bool keeps_b(const Shape& shape, const Limits& limits) {
 }
 
 void add_copy_flags(Flags& flags, const Limits& limits) {
-    add_copies(flags, Copies::words_or_zeros, limits.architecture >= 80);
+    add_copies(flags, Copies::words_or_zeros, limits.has(Feature::async_copies));
     flags.emplace_back("kept_reads", false);
 }
 

@@ -14,8 +14,6 @@
 namespace hone::inline v0_1::corner {
 
 constexpr int warp = 32;
-/// Architectures from which on there are copies past the registers, and bulk prefetches.
-constexpr int with_async_copies = 80, with_prefetch = 90;
 
 /// A kernel in which every zone of a block has a team of threads.
 struct TeamKernel : ZoneKernel {

@@ -36,14 +36,13 @@ bool stores_columns(const Shape& shape, const Limits&) {
 }
 
 bool pairs_in_3d(const Shape& shape, const Limits& limits) {
-    return shape.dimension == 3 && has_points(shape, limits) && shape.order > 1 && limits.architecture >= with_async_copies;
+    return shape.dimension == 3 && has_points(shape, limits) && shape.order > 1 && limits.has(Feature::async_copies);
 }
 
 // In 2D, where a line's derivatives fit the registers.
 bool short_lines(const Shape& shape, const Limits& limits) {
     constexpr int highest_order = 4;
-    return shape.dimension == 2 && has_all(shape, limits) && shape.order > 1 && shape.order <= highest_order &&
-           limits.architecture >= with_async_copies;
+    return shape.dimension == 2 && has_all(shape, limits) && shape.order > 1 && shape.order <= highest_order && limits.has(Feature::async_copies);
 }
 
 struct Row {

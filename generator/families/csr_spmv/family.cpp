@@ -113,19 +113,20 @@ Family csr_spmv() {
     family.summary = "product of a sparse matrix in compressed rows with one to three vectors, with dot products for conjugate gradients";
     family.source = "N. Bell, M. Garland, Implementing Sparse Matrix-Vector Multiplication on Throughput-Oriented Processors, SC 2009";
     family.example = "csr_spmv kernel=apply_dot components=3 precision=f64 rows=35937 entries=2146689";
-    family.parameters = {{"kernel", "apply: y = A x; apply_dot: with x . y", {"apply", "apply_dot"}, 0, 0, false, "apply"},
-                         {"components", "vectors that the matrix is multiplied with", {}, 1, 3, false, "1"},
-                         {"vectors",
-                          "split: one component after the other; interleaved: the components of a row together",
-                          {"split", "interleaved"},
-                          0,
-                          0,
-                          false,
-                          "split"},
-                         {"precision", "of matrix and vectors", {"f32", "f64"}, 0, 0, false, "f64"},
-                         {"rows", "rows of the matrix", {}, 1, most_rows, true, ""},
-                         {"columns", "columns of the matrix; 0: as many", {}, 0, most_rows, true, "0"},
-                         {"entries", "words of the matrix that are kept", {}, 1, most_entries, true, ""}};
+    family.parameters = {
+        {"kernel", "apply: y = A x; apply_dot: with x . y", {"apply", "apply_dot"}, 0, 0, false, "apply"},
+        {"components", "vectors that the matrix is multiplied with", {}, 1, 3, false, "1"},
+        {"vectors",
+         "split: one component after the other; interleaved: the components of a row together",
+         {"split", "interleaved"},
+         0,
+         0,
+         false,
+         "split"},
+        {"precision", "of matrix and vectors", {"f32", "f64"}, 0, 0, false, "f64"},
+        {"rows", "rows of the matrix", {}, 1, most_rows, true, ""},
+        {"columns", "columns of the matrix; 0: as many", {}, 0, most_rows, true, "0", [](const Problem& problem) { return problem.integer("rows"); }},
+        {"entries", "words of the matrix that are kept", {}, 1, most_entries, true, ""}};
     family.scale = [](const Problem& problem) {
         const auto rows = static_cast<double>(problem.integer("rows")), columns = static_cast<double>(problem.integer("columns"));
         return Scale{

@@ -24,8 +24,8 @@ std::string matrix_units(const Shape& shape, const Limits& limits) {
     // anyway.
     constexpr int fewest_nodes_f64 = 28;  // 21 would be a third padding, 28 an eighth
     constexpr int fewest_nodes_tf32 = 20;
-    if (shape.precision == Precision::f64) return limits.architecture >= 90 && shape.nodes >= fewest_nodes_f64 ? "mma" : "";
-    return shape.accurate && limits.architecture >= 80 && shape.nodes >= fewest_nodes_tf32 ? "tf32" : "";
+    if (shape.precision == Precision::f64) return limits.has(Feature::wide_f64_matrix_units) && shape.nodes >= fewest_nodes_f64 ? "mma" : "";
+    return shape.accurate && limits.has(Feature::tf32_matrix_units) && shape.nodes >= fewest_nodes_tf32 ? "tf32" : "";
 }
 
 int matrix_registers(const Shape& shape, int sums, int columns, int matrices, int sets, int fields) {

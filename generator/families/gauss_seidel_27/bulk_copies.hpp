@@ -8,11 +8,10 @@
 
 namespace hone::inline v0_1::gauss_seidel {
 
-/// Whether rows come in bulk copies: where the device has them and rows' addresses allow it.
-inline bool has_bulk_copies(const Grid& grid, const Limits& limits) {
-    constexpr int with_bulk_copies = 90;
+/// Whether rows' addresses allow bulk copies.
+inline bool rows_can_be_copied(const Grid& grid) {
     constexpr std::int64_t alignment = 16;
-    return limits.architecture >= with_bulk_copies && grid.pitch * grid.word_bytes() % alignment == 0;
+    return grid.pitch * grid.word_bytes() % alignment == 0;
 }
 
 /// What bulk copies bring of a grid's rows.

@@ -165,7 +165,14 @@ Family gauss_seidel_27() {
                          extent("nx", "interior points along x"),
                          extent("ny", "interior points along y"),
                          extent("nz", "interior points along z"),
-                         {"pitch", "words from one row to the next; 0: nx + 2, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
+                         {"pitch",
+                          "words from one row to the next; 0: nx + 2, rounded up to 128 bytes",
+                          {},
+                          0,
+                          2 * largest_extent,
+                          true,
+                          "0",
+                          [](const Problem& problem) { return Grid(problem).pitch; }}};
     family.scale = scale_of_grid;
     family.range_unit = "planes";
     family.range = [](const Problem& problem) { return problem.integer("nz"); };

@@ -18,8 +18,8 @@ bool keeps_all_coefficients(const Grid& grid, const Limits&) {
 }
 
 // Slabs have no place for a stencil per point.
-bool copies_rows_with_one_stencil(const Grid& grid, const Limits& limits) {
-    return has_bulk_copies(grid, limits) && !grid.stencil_per_point();
+bool copies_rows_with_one_stencil(const Grid& grid, const Limits&) {
+    return rows_can_be_copied(grid) && !grid.stencil_per_point();
 }
 
 constexpr Row cuda_rows[] = {{points_form},

@@ -326,7 +326,9 @@ Family poisson7() {
         extent("nx", "cells along x"),
         extent("ny", "cells along y"),
         extent("nz", "cells along z"),
-        {"pitch", "words from one row to the next; 0: nx, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
+        {"pitch", "words from one row to the next; 0: nx, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0", [](const Problem& problem) {
+             return Grid(problem).pitch;
+         }}};
     family.scale = scale_of_grid;
     family.range_unit = "planes";
     family.range = [](const Problem& problem) { return problem.integer("nz"); };

@@ -165,8 +165,7 @@ FormSpace Planes::space(const Grid& grid, const Limits& limits) {
     form.tunables.insert(form.tunables.begin() + 4,
                          {"prefetch", "planes that a march loads before it needs them", numbers({1, 2}), {}, "planes_ahead"});
     form.safe.insert(form.safe.begin() + 4, {"prefetch", 1});
-    constexpr int with_bulk_prefetches = 90;
-    if (limits.architecture < with_bulk_prefetches) return form;
+    if (!limits.has(Feature::bulk_copies)) return form;
     form.tunables.push_back(
         {"l2_planes", "planes from asking the second cache for one to loading it; 0: none is asked for", numbers({0, 1, 2, 4}), Value(0)});
     form.safe.push_back({"l2_planes", 0});

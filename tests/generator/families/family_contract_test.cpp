@@ -536,5 +536,41 @@ TEST(BuiltInFamilies, AreThere) {
     EXPECT_THROW(built_in_families().find("dg_volum"), Error);
 }
 
+// A number that is what the fallback stands for says nothing new: results of both are one.
+TEST(FamilyContract, AParametersFallbackAndItsMeaningAreTheSameProblem) {
+    int parameters = 0;
+    for (const Family& family : built_in_families()) {
+        for (const ProblemParameter& parameter : family.parameters) {
+            if (!parameter.meaning) continue;
+            ++parameters;
+            SCOPED_TRACE(family.name + " " + parameter.name);
+            const Problem plain = built_in_families().parse_problem(family.example);
+            const auto with = [&](std::int64_t value) {
+                std::vector<Assignment> values = plain.parameters();
+                for (Assignment& one : values)
+                    if (one.name == parameter.name) one.value = value;
+                return built_in_families().make_problem(family.name, values);
+            };
+            const Problem left_out = with(std::get<std::int64_t>(parse_value(parameter.fallback)));
+            const std::int64_t meant = parameter.meaning(left_out);
+            EXPECT_GT(meant, 0);
+            EXPECT_EQ(with(meant), left_out);
+            EXPECT_EQ(with(meant).class_key(), left_out.class_key());
+            EXPECT_NE(with(meant + 1), left_out);
+            EXPECT_EQ(with(meant + 1).integer(parameter.name), meant + 1);
+            // Where the fallback is a number to be worked out, the family says which.
+            EXPECT_NE(parameter.help.find("0: "), std::string::npos) << "it is said";
+        }
+        for (const ProblemParameter& parameter : family.parameters) {
+            EXPECT_EQ(parameter.help.find("0: ") != std::string::npos, static_cast<bool>(parameter.meaning)) << family.name << " " << parameter.name;
+        }
+    }
+    EXPECT_GE(parameters, 5);
+    EXPECT_EQ(built_in_families().parse_problem("fe_mass kernel=apply_dot dimension=3 order=2 points=4 elements=4096 nodes=35937"),
+              built_in_families().parse_problem("fe_mass kernel=apply_dot dimension=3 order=2 elements=4096 nodes=35937"));
+    // What no grid can be stays as it was written: whoever asks for its arrays is told why.
+    EXPECT_EQ(built_in_families().parse_problem("gauss_seidel_27 stencil=variable precision=f64 nx=9 ny=9 nz=9 pitch=3").integer("pitch"), 3);
+}
+
 }  // namespace
 }  // namespace hone::family_contract_test

@@ -55,6 +55,7 @@ TEST(CudaDevices, AreDescribedWithoutAContext) {
     EXPECT_EQ(device.limits.max_threads_per_multiprocessor, 2048);
     EXPECT_EQ(device.limits.max_threads_per_block, 1024);
     EXPECT_EQ(device.limits.cache_bytes, 60 << 20);
+    EXPECT_EQ(device.limits.compiler, 130);
     EXPECT_THAT(machine.state().calls, testing::Not(testing::Contains("cuDevicePrimaryCtxRetain")));
 }
 

@@ -77,7 +77,7 @@ Form bulk_form(const Problem& problem, const Limits& limits) {
         return {};
     };
     space.constraints.push_back({"bulk_copies", bulk_copies, {"block_x", "points_per_thread"}});
-    return cuda_form<Bulk>(problem, limits, std::move(space));
+    return needing({Feature::bulk_copies}, cuda_form<Bulk>(problem, limits, std::move(space)));
 }
 
 }  // namespace hone::inline v0_1::acoustics

@@ -74,7 +74,7 @@ Form planes_form(const Problem& problem, const Limits& limits) {
     };
     space.constraints.push_back({"wide_planes", wide_planes, {"block_x", "block_y", "rows_per_thread", "points_per_thread"}});
     space.constraints.push_back(kept_reads());
-    return cuda_form<Planes>(problem, limits, std::move(space));
+    return needing({Feature::async_copies}, cuda_form<Planes>(problem, limits, std::move(space)));
 }
 
 }  // namespace hone::inline v0_1::acoustics

@@ -125,7 +125,7 @@ Form two_steps_form(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
     FormSpace space = space_of_two_steps(grid);
     space.count = count_of_tiles<TwoSteps>(grid);
-    return cuda_form<TwoSteps>(problem, limits, std::move(space));
+    return needing({Feature::async_copies}, cuda_form<TwoSteps>(problem, limits, std::move(space)));
 }
 
 }  // namespace hone::inline v0_1::acoustics

@@ -18,7 +18,7 @@ struct Mma : BlockKernel {
 // Two chunks at least, of two steps each.
 bool prefetches(const Shape& shape, const Limits& limits) {
     constexpr int shortest = 32;
-    return limits.architecture >= 80 && shape.k >= shortest;
+    return limits.has(Feature::async_copies) && shape.k >= shortest;
 }
 
 }  // namespace

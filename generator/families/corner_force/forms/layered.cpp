@@ -282,12 +282,12 @@ Form layered_form(const Problem& problem, const Limits& limits) {
                             words({"plain", "parity"}), Value("plain")});
         safe.push_back({"axis_sums", "plain"});
     }
-    if (shape.physics() && limits.architecture >= with_async_copies) {
+    if (shape.physics() && limits.has(Feature::async_copies)) {
         tunables.push_back(point_data_tunable());
         safe.push_back({"point_data", "loads"});
         read.emplace_back("point_data");
     }
-    if (limits.architecture >= with_prefetch) {
+    if (limits.has(Feature::bulk_copies)) {
         tunables.push_back(fetch_ahead_tunable());
         safe.push_back({"fetch_ahead", std::int64_t{0}});
     }

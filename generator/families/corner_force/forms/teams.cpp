@@ -192,7 +192,7 @@ Form teams_form(const Problem& problem, const Limits& limits) {
                  {"team_layers", std::int64_t{shape.order > 6 ? 1 : 2}},
                  {"point_data", "loads"},
                  {"min_blocks", std::int64_t{1}}}};
-    if (limits.architecture >= with_prefetch) {
+    if (limits.has(Feature::bulk_copies)) {
         space.tunables.push_back(fetch_ahead_tunable());
         space.safe.push_back({"fetch_ahead", std::int64_t{0}});
     }

@@ -386,8 +386,7 @@ std::int64_t immediate_code(const Shape& shape, const Parts& parts) {
 
 // In one launch alone: with several it never wins.
 bool immediate_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
-    constexpr int with_async_copies = 80;
-    if (!shape.low_order() || limits.architecture < with_async_copies) return false;
+    if (!shape.low_order() || !limits.has(Feature::async_copies)) return false;
     return passes.size() == 1 && passes.front().surface && immediate_code(shape, parts_of(passes.front())) <= largest_code;
 }
 

@@ -144,8 +144,7 @@ std::optional<std::string> parts_violation(const Config& config) {
 // One launch with all that there is, where memory does not set the limit, on devices that copy past
 // registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
-    constexpr int with_async_copies = 80;
-    return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+    return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.has(Feature::async_copies);
 }
 
 // The widest copies of an element's words, half of them, and those of a block's.
@@ -164,9 +163,8 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.safe.push_back({"gathers", "loads"});
     }
     form.tunables.push_back(basis_tunable(shape.dimension == 3));
-    constexpr int with_bulk_copies = 90;
     Tunable operators{"operator", operator_help, words({"global", "shared"}), Value("global")};
-    if (fuses_all(passes) && limits.architecture >= with_bulk_copies) operators.values.emplace_back("derivatives");
+    if (fuses_all(passes) && limits.has(Feature::bulk_copies)) operators.values.emplace_back("derivatives");
     if (fuses_all(passes) && shape.dimension == 3 && shape.precision == Precision::f32 && !shape.low_order()) operators.values.emplace_back("staged");
     form.tunables.push_back(std::move(operators));
     form.safe.insert(form.safe.end(), {{"basis", "nodal"}, {"operator", "global"}});
@@ -206,11 +204,10 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     return form;
 }
 
-// f64 on tetrahedra, all in one launch. The products of tiles of 8 x 8 came with sm_80.
+// f64 on tetrahedra, all in one launch.
 bool mma8_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
-    constexpr int with_async_copies = 80;
     return shape.precision == Precision::f64 && shape.dimension == 3 && shape.nodes >= most_nodes_of_fused_blocks && passes.size() == 1 &&
-           fuses_all(passes) && limits.architecture >= with_async_copies;
+           fuses_all(passes) && limits.has(Feature::f64_matrix_units);
 }
 
 std::optional<std::string> mma8_violation(const Shape& shape, const Config& config) {

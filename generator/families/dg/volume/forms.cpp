@@ -6,8 +6,6 @@
 namespace hone::inline v0_1::dg {
 namespace {
 
-constexpr int with_async_copies = 80;  // architecture
-
 struct Row {
     Form (*form)(const Problem&, const Limits&);
     /// Whether it serves the problem on the device; null: always.
@@ -19,7 +17,7 @@ bool low_order(const Shape& shape, const Limits&) {
 }
 
 bool maxwell_in_2d(const Shape& shape, const Limits& limits) {
-    return shape.dimension == 2 && limits.architecture >= with_async_copies;
+    return shape.dimension == 2 && limits.has(Feature::async_copies);
 }
 
 bool in_f64(const Shape& shape, const Limits& limits) {

@@ -8,8 +8,6 @@
 namespace hone::inline v0_1::fe {
 namespace {
 
-constexpr int with_async_copies = 80;  // architecture
-
 int thread_registers(const Shape& shape) {
     const int layer = shape.dimension == 2 ? shape.nodes_along : 2 * shape.nodes_along * shape.nodes_along + shape.nodes_along;
     const int words = 2 * shape.element_nodes() + layer + shape.nodes_along + std::min(shape.points_along, 8);
@@ -60,7 +58,7 @@ bool fits_threads(const Shape& shape, const Limits& limits) {
 
 Form threads_form(const Problem& problem, const Limits& limits) {
     FormSpace own{.name = "threads", .help = "a thread for each component of an element, all in registers"};
-    if (Shape(problem).stored && limits.architecture >= with_async_copies) {
+    if (Shape(problem).stored && limits.has(Feature::async_copies)) {
         own.tunables = {{"staging", "of weights: through registers, or past them while values at nodes are fetched", words({"registers", "async"}),
                          Value("registers")}};
         own.safe = {{"staging", "registers"}};

@@ -68,22 +68,24 @@ struct Pipeline : SlabKernel {
 Form pipeline_form(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
     const StencilIn place = SlabKernel::place(grid);
-    return cuda_form<Pipeline>(
-        problem, limits,
-        {.name = "pipeline",
-         .help = "slabs of planes and the planes between them, each plane with warps of its own; new rows go on through shared memory",
-         .tunables = {planes_per_slab_tunable({1, 3, 5}), warps_per_row_tunable({2, 3, 4, 5, 6, 8, 10}), points_per_thread_tunable({2, 4}),
-                      stages_tunable({2, 3, 4, 6}), cache_hint_tunable(), stencil_in_tunable({place}), min_blocks_tunable({1, 2, 3}),
-                      max_lead_tunable({0, 16, 24, 32})},
-         .constraints = {aligned_pairs(grid), rows_in_block(grid, [grid](const Config& config) { return Pipeline(grid, config).warps_of_plane(); })},
-         .safe = {{"planes_per_slab", 1},
-                  {"warps_per_row", 10},
-                  {"points_per_thread", 2},
-                  {"stages", 2},
-                  {"cache_hint", "plain"},
-                  {"stencil_in", word_of(place)},
-                  {"min_blocks", 1},
-                  {"max_lead", 0}}});
+    return needing({Feature::bulk_copies},
+                   cuda_form<Pipeline>(
+                       problem, limits,
+                       {.name = "pipeline",
+                        .help = "slabs of planes and the planes between them, each plane with warps of its own; new rows go on through shared memory",
+                        .tunables = {planes_per_slab_tunable({1, 3, 5}), warps_per_row_tunable({2, 3, 4, 5, 6, 8, 10}),
+                                     points_per_thread_tunable({2, 4}), stages_tunable({2, 3, 4, 6}), cache_hint_tunable(),
+                                     stencil_in_tunable({place}), min_blocks_tunable({1, 2, 3}), max_lead_tunable({0, 16, 24, 32})},
+                        .constraints = {aligned_pairs(grid),
+                                        rows_in_block(grid, [grid](const Config& config) { return Pipeline(grid, config).warps_of_plane(); })},
+                        .safe = {{"planes_per_slab", 1},
+                                 {"warps_per_row", 10},
+                                 {"points_per_thread", 2},
+                                 {"stages", 2},
+                                 {"cache_hint", "plain"},
+                                 {"stencil_in", word_of(place)},
+                                 {"min_blocks", 1},
+                                 {"max_lead", 0}}}));
 }
 
 }  // namespace hone::inline v0_1::gauss_seidel

@@ -68,38 +68,40 @@ struct Slabs : SlabKernel {
 Form slabs_form(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
     const StencilIn place = SlabKernel::place(grid);
-    return cuda_form<Slabs>(
-        problem, limits,
-        {.name = "slabs",
-         .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
-         .tunables = {planes_per_slab_tunable({1, 3}),
-                      {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them",
-                       numbers({1, 2})},
-                      warps_per_row_tunable({4, 6, 8, 12, 16}),
-                      points_per_thread_tunable({2, 4}),
-                      stages_tunable({2, 3, 4, 6}),
-                      cache_hint_tunable(),
-                      stencil_in_tunable({place}),
-                      min_blocks_tunable({1, 2, 3}),
-                      {"told_every", "steps of two rows from telling other blocks of finished ones to telling them again, with passes=1",
-                       numbers({2, 4}), Value(4)}},
-         .constraints = {aligned_pairs(grid),
-                         {"followers",
-                          [](const Config& config) {
-                              return rejected_when(config.has("passes", 2) && !config.has("told_every", 4),
-                                                   "in a launch of their own the planes between slabs follow nobody: told_every=4");
-                          },
-                          {"passes", "told_every"}},
-                         rows_in_block(grid, [grid](const Config& config) { return Slabs(grid, config).warps(); })},
-         .safe = {{"planes_per_slab", 1},
-                  {"passes", 2},
-                  {"warps_per_row", 16},
-                  {"points_per_thread", 2},
-                  {"stages", 2},
-                  {"cache_hint", "plain"},
-                  {"stencil_in", word_of(place)},
-                  {"min_blocks", 1},
-                  {"told_every", 4}}});
+    return needing(
+        {Feature::bulk_copies},
+        cuda_form<Slabs>(
+            problem, limits,
+            {.name = "slabs",
+             .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
+             .tunables = {planes_per_slab_tunable({1, 3}),
+                          {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them",
+                           numbers({1, 2})},
+                          warps_per_row_tunable({4, 6, 8, 12, 16}),
+                          points_per_thread_tunable({2, 4}),
+                          stages_tunable({2, 3, 4, 6}),
+                          cache_hint_tunable(),
+                          stencil_in_tunable({place}),
+                          min_blocks_tunable({1, 2, 3}),
+                          {"told_every", "steps of two rows from telling other blocks of finished ones to telling them again, with passes=1",
+                           numbers({2, 4}), Value(4)}},
+             .constraints = {aligned_pairs(grid),
+                             {"followers",
+                              [](const Config& config) {
+                                  return rejected_when(config.has("passes", 2) && !config.has("told_every", 4),
+                                                       "in a launch of their own the planes between slabs follow nobody: told_every=4");
+                              },
+                              {"passes", "told_every"}},
+                             rows_in_block(grid, [grid](const Config& config) { return Slabs(grid, config).warps(); })},
+             .safe = {{"planes_per_slab", 1},
+                      {"passes", 2},
+                      {"warps_per_row", 16},
+                      {"points_per_thread", 2},
+                      {"stages", 2},
+                      {"cache_hint", "plain"},
+                      {"stencil_in", word_of(place)},
+                      {"min_blocks", 1},
+                      {"told_every", 4}}}));
 }
 
 }  // namespace hone::inline v0_1::gauss_seidel

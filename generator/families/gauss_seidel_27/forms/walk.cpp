@@ -214,12 +214,11 @@ struct Walk : CudaKernel {
 };
 
 std::vector<Staging> stagings_of(const Grid& grid, const Limits& limits) {
-    constexpr int with_async_copies = 80;
     std::vector<Staging> all{Staging::registers};
     if (grid.stencil == Stencil::symmetric) {
         all.push_back(Staging::partial_sums);
-        if (limits.architecture >= with_async_copies) all.push_back(Staging::partial_sums_async);
-    } else if (grid.stencil != Stencil::variable && has_bulk_copies(grid, limits)) {
+        if (limits.has(Feature::async_copies)) all.push_back(Staging::partial_sums_async);
+    } else if (grid.stencil != Stencil::variable && limits.has(Feature::bulk_copies) && rows_can_be_copied(grid)) {
         all.insert(all.end(), {Staging::bulk_1, Staging::bulk_2});
     }
     return all;

@@ -42,9 +42,11 @@ Form shared_form(const Problem& problem, const Limits& limits) {
     space.name = "shared";
     space.help = "a march along z with planes in registers, and rows in shared memory for the neighbours along y";
     space.tunables[1] = block_y_tunable({2, 4, 8, 16});
-    space.tunables.push_back({"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
-                              numbers({0, 1, 2, 4}), Value(0), "lead"});
-    space.safe.push_back({"max_lead", 0});
+    if (limits.has(Feature::ordered_accesses)) {
+        space.tunables.push_back({"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+                                  numbers({0, 1, 2, 4}), Value(0), "lead"});
+        space.safe.push_back({"max_lead", 0});
+    }
     space.constraints.push_back({"declared_memory", [grid](const Config& config) -> Reason {
                                      const std::int64_t bytes = Shared(grid, config).shared_bytes();
                                      if (bytes <= static_shared_bytes) return {};

@@ -12,7 +12,7 @@ struct Element {
     explicit Element(const Problem& problem)
         : dimension(problem.integer("dimension")),
           nodes_along(problem.integer("order") + 1),
-          points_along(problem.integer("points")),
+          points_along(problem.integer("points") == 0 ? problem.integer("order") + 2 : problem.integer("points")),
           rule(gauss_rule(static_cast<int>(points_along))) {
         const TensorElement& element = tensor_element(static_cast<int>(nodes_along) - 1);
         for (const double point : rule.points) values.push_back(nodal_values(element, point));

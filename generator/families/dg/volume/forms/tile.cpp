@@ -17,9 +17,9 @@ struct Tile : TileKernel {
 
 }  // namespace
 
-Form tile_form(const Problem& problem, const Limits&) {
+Form tile_form(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
-    const bool low = shape.low_order();
+    const bool low = shape.low_order(), stages = !low && limits.has(Feature::async_copies);
     return tile_form_of<Tile>(problem,
                               {.name = "tile",
                                .help = "a thread accumulates a tile of nodes x elements in registers",
@@ -31,7 +31,7 @@ Form tile_form(const Problem& problem, const Limits&) {
                                             // At low orders memory sets the limit: tiles of more
                                             // elements only idle threads.
                                             low ? elements_per_thread({1, 2}) : elements_per_thread({1, 2, 4}),
-                                            where_operator_is(low ? words({"global", "shared"}) : words({"global", "shared", "staged"})),
+                                            where_operator_is(stages ? words({"global", "shared", "staged"}) : words({"global", "shared"})),
                                             unrolled_columns(),
                                             padded_rows(),
                                             min_blocks()},
