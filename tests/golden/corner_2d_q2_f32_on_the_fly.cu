@@ -14,7 +14,6 @@ constexpr int vector_words = dimension * nodes, stress_words = dimension * dimen
 constexpr int corner_words = energies * vector_words;
 constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread sums up together
 constexpr int splits = 1;  // threads that share a column of points
-constexpr int together = 2;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-30f, largest = 3.402823466e+38f;  // below and above which squares or inverses fail
 constexpr int team = columns * splits, zones_per_block = 16, threads_per_block = team * zones_per_block,
     blocks_per_multiprocessor = 1;
@@ -353,12 +352,15 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
                 }
             }
         }
+        const auto put_step = [&] {
+            const value bounded = smaller(every(shared_by_all.cfl) / rate, every(largest));
+            put<1>(dt, at, 0, rate > every(0) ? (rate < every(largest) ? bounded : every(0)) : every(largest));
+        };
         rates[lane] = rate;
         barrier();
         if (lane == 0) {
             for (int i = 1; i < team; ++i) rate = larger(rate, rates[i]);
-            const value bounded = smaller(every(shared_by_all.cfl) / rate, every(largest));
-            put<1>(dt, at, 0, rate > every(0) ? (rate < every(largest) ? bounded : every(0)) : every(largest));
+            put_step();
         }
     }
 }

@@ -19,11 +19,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
-            "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0)
+            : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
-            "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+            ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {

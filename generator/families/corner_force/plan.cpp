@@ -94,7 +94,7 @@ Buffers::Buffers(const Plan& plan, const Pass& pass) {
     if (with_energies) energy_plane = shape.energies_along * shape.columns();
     if (with_energies && d == 3) energy_lines = shape.energies_along * shape.energies_along * shape.points_along;
     if (pass.work) powers = shape.points();
-    if (pass.points) rates = plan.team();
+    if (pass.points && plan.team() > 1) rates = plan.team();
     if (pass.assembly) {
         across = slab_energies(shape) * d * shape.columns();
         if (d == 3) along = slab_energies(shape) * shape.nodes_along * shape.energies_along * (2 * shape.points_along + 1);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -169,18 +168,6 @@ Block weight_tables(const TensorElement& element, Target target) {
     return constant_list(target, "weight_table", element.weights).append(constant_list(target, "inverse_weight_table", inverse));
 }
 
-// {{a, b}, {c, d}}
-std::string nested_list(int rows, int columns, const std::function<double(int, int)>& entry) {
-    std::vector<std::string> lists;
-    for (int row = 0; row < rows; ++row) {
-        std::vector<std::string> numbers;
-        numbers.reserve(static_cast<std::size_t>(columns));
-        for (int column = 0; column < columns; ++column) numbers.push_back(fmt::format("real({:.17g})", entry(row, column)));
-        lists.push_back(fmt::format("{{{}}}", fmt::join(numbers, ", ")));
-    }
-    return fmt::format("{{{}}}", fmt::join(lists, ", "));
-}
-
 }  // namespace
 
 Block axis_tables(const Shape& shape, Target target) {
@@ -200,9 +187,11 @@ Block axis_parts(const Shape& shape, Target target) {
         const auto mirrored = [&](int q, int i) { return whole(q, columns - 1 - i); };
         const auto even = [&](int q, int i) { return 2 * i + 1 == columns ? whole(q, i) : (whole(q, i) + mirrored(q, i)) / 2; };
         const auto odd = [&](int q, int i) { return (whole(q, i) - mirrored(q, i)) / 2; };
-        all_tables.line("{} AxisTable<{}, {}> {} = {{{}, {}, {}}};", dialect_of(target).table, of.length, of.sign, of.name,
-                        nested_list(whole.rows, columns, whole), nested_list(whole.rows / 2, (columns + 1) / 2, even),
-                        nested_list(whole.rows / 2, columns / 2, odd));
+        all_tables.open(fmt::format("{} AxisTable<{}, {}> {} =", dialect_of(target).table, of.length, of.sign, of.name));
+        for (const std::string& rows : {table_rows(whole.rows, columns, whole), table_rows(whole.rows / 2, (columns + 1) / 2, even),
+                                        table_rows(whole.rows / 2, columns / 2, odd)})
+            all_tables.lines_of("{\n" + rows + "},\n");
+        all_tables.close(";");
     }
     return all_tables;
 }
@@ -270,7 +259,8 @@ Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes) 
                                {"once", line_of(dialect.keep_loop)},
                                {"unroll", line_of(dialect.unroll)},
                                {"unroll_points", line_of(unroll_points(shape, dialect))},
-                               {"slab", slab}});
+                               {"slab", slab},
+                               {"between_components", plan.together() < shape.dimension ? line_of("barrier();") : Block()}});
     Block block;
     return block.lines_of(render(fmt::format("corner_force/kernel{}/pass", dialect.file), holes,
                                  {{"zones", pass.of_zones()},
@@ -278,6 +268,7 @@ Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes) 
                                   {"gradients_alone", pass.kind == Kind::gradients},
                                   {"of_w", pass.of_w || !shape.physics()},
                                   {"points", pass.points},
+                                  {"teams", plan.team() > 1},
                                   {"momentum", pass.momentum},
                                   {"work", pass.work},
                                   {"assembly", pass.assembly},
