@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "foundation/error.hpp"
+#include "generator/unused_constants.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -70,7 +71,11 @@ void set_forms(Family& family, std::map<Target, std::function<Forms(const Proble
 KernelSource kernel_of(const std::vector<Form>& forms, const Config& config) {
     std::string names;
     for (const Form& form : forms) {
-        if (config.has(form_tunable, form.space.name)) return form.kernel(config);
+        if (config.has(form_tunable, form.space.name)) {
+            KernelSource source = form.kernel(config);
+            source.text = without_unused_constants(std::move(source.text));
+            return source;
+        }
         names += (names.empty() ? "" : ", ") + form.space.name;
     }
     throw Error("configuration " + config.key(), "it names no form of the kernel", "begin with form=NAME, one of " + names);

@@ -65,7 +65,8 @@ inline std::int64_t integer_or(const Config& config, std::string_view name, std:
     return config.find(name) == nullptr ? otherwise : config.integer(name);
 }
 
-/// The source of a configuration, by its form. Throws Error when it names none of `forms`.
+/// The source of a configuration, by its form, without constants that it does not need: a template
+/// may declare what only some configurations use. Throws Error when it names none of `forms`.
 KernelSource kernel_of(const std::vector<Form>& forms, const Config& config);
 
 }  // namespace hone::inline v0_1

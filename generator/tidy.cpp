@@ -122,14 +122,22 @@ struct Break {
     }
 };
 
+// Before the lists of an assembler instruction's operands, where the first of them fits into the
+// line.
+bool is_between_operands(std::string_view line, std::size_t space) {
+    return line[space] == ' ' && line[space + 1] == ':';
+}
+
 // Where to break a line that is too long; nothing where it cannot be.
 std::optional<Break> best_break(std::string_view line, const Code& code) {
     if (const auto head = end_of_head(line, code); head && *head <= kernel_columns) return Break{*head, *head + 1, 0, 0};
     std::optional<Break> best;
     const std::size_t indent = indent_of(line);
+    const bool assembler = line.substr(indent, 3) == "asm";
     for (const auto& [at, sign, depth] : code.characters) {
         if (at <= indent || at + 1 >= line.size() || at > kernel_columns) continue;
         std::optional<Break> found;
+        if (assembler && sign != '(' && !is_between_operands(line, at)) continue;
         if (sign == ' ') {
             if (const auto rank = rank_of(line, at); rank && at > indent + step) found = Break{at, at + 1, depth, *rank};
         } else if (sign == '(' && at < kernel_columns && line[at + 1] != ')') {
@@ -209,13 +217,102 @@ void add_comments(std::vector<std::string>& lines, const std::vector<std::string
     }
 }
 
+// A body in the line of its head: `head { body }`, perhaps with the ends of what is around it
+// behind.
+struct Body {
+    std::size_t begin, end;  // of the braces
+};
+
+std::optional<Body> body_of(std::string_view line, const Code& code) {
+    const auto& signs = code.characters;
+    std::size_t last = signs.size();
+    while (last > 0 && std::string_view(");, ").find(signs[last - 1].sign) != std::string_view::npos) --last;
+    if (last < 2 || signs[last - 1].sign != '}') return {};
+    for (std::size_t i = last - 1; i-- > 0;) {
+        if (signs[i].sign != '{' || signs[i].depth != signs[last - 1].depth) continue;
+        const std::string_view head = trimmed(line.substr(0, signs[i].at));
+        if (!head.ends_with(')') && !head.ends_with(" const")) return {};
+        return Body{signs[i].at, signs[last - 1].at};
+    }
+    return {};
+}
+
+bool is_value(std::string_view word) {
+    while (!word.empty() && (word.front() == '{' || word.front() == '-')) word.remove_prefix(1);
+    const std::string_view cast = "real(";
+    if (word.starts_with(cast)) word.remove_prefix(cast.size());
+    return !word.empty() && (std::isdigit(static_cast<unsigned char>(word.front())) != 0 || word.front() == '-');
+}
+
+// A line of a table: values and nothing else.
+bool is_row(std::string_view line) {
+    const std::vector<std::string_view> words = words_of(trimmed(line));
+    return words.size() > 1 && std::all_of(words.begin(), words.end(), is_value) && std::count(line.begin(), line.end(), '{') <= 1;
+}
+
+// A row that is too long, on as few lines as it takes with as many values on each.
+void add_row(std::vector<std::string>& lines, std::string_view line) {
+    const std::size_t indent = indent_of(line);
+    const std::vector<std::string_view> values = words_of(trimmed(line));
+    for (std::size_t of = 2;; ++of) {
+        const std::size_t each = (values.size() + of - 1) / of;
+        std::vector<std::string> rows;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (i % each == 0)
+                rows.emplace_back(indent + (i > 0 && values[0].starts_with('{') ? 1 : 0), ' ');  // below the first value
+            else
+                rows.back() += ' ';
+            rows.back() += values[i];
+        }
+        if (each > 1 && std::any_of(rows.begin(), rows.end(), [](const std::string& row) { return row.size() > kernel_columns; })) continue;
+        lines.insert(lines.end(), rows.begin(), rows.end());
+        return;
+    }
+}
+
+void add_code(std::vector<std::string>& lines, std::string line);
+
+void add_body(std::vector<std::string>& lines, const std::string& line, const Code& code, const Body& body) {
+    const std::string indent(indent_of(line), ' ');
+    add_code(lines, line.substr(0, body.begin + 1));
+    std::size_t begin = body.begin + 1;
+    const auto statement = [&](std::size_t end) {
+        if (const std::string_view text = trimmed(std::string_view(line).substr(begin, end - begin)); !text.empty())
+            add_code(lines, indent + std::string(step, ' ') + std::string(text));
+        begin = end;
+    };
+    int inside = 0;  // depth of the body's statements
+    for (const auto& [at, sign, depth] : code.characters) {
+        if (at == body.begin) inside = depth + 1;
+        if (depth != inside || at <= body.begin || at >= body.end) continue;
+        const std::string_view next = trimmed(std::string_view(line).substr(at + 1));
+        const bool block_ends = sign == '}' && next.find_first_of(";,)") != 0 && !next.starts_with("else");
+        if (sign == ';' || block_ends) statement(at + 1);
+    }
+    statement(body.end);
+    lines.push_back(indent + line.substr(body.end));
+}
+
 void add_code(std::vector<std::string>& lines, std::string line) {
     std::size_t indent = indent_of(line);
     if (const std::size_t comment = read(line).comment; comment != std::string::npos) {
         add_comments(lines, {std::string(indent, ' ') + line.substr(comment)});
         line = line.substr(0, line.find_last_not_of(' ', comment - 1) + 1);
     }
+    if (line.size() <= kernel_columns) {
+        lines.push_back(std::move(line));
+        return;
+    }
+    const Code code = read(line);
+    if (const auto body = body_of(line, code)) {
+        add_body(lines, line, code, *body);
+        return;
+    }
     while (line.size() > kernel_columns) {
+        if (is_row(line)) {
+            add_row(lines, line);
+            return;
+        }
         const auto best = best_break(line, read(line));
         if (!best) break;
         if (best->rank == 0) indent += step;

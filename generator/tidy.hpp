@@ -10,9 +10,11 @@ constexpr std::size_t kernel_columns = 120;
 
 /// Lays a program out for readers and changes nothing else: a brace that stands alone goes to the
 /// end of the line that it opens a block for, and no line is longer than `kernel_columns`. Code is
-/// broken where the fewest brackets are open, and goes on four columns further right; what a
-/// comment says beside code that is broken stands above it. Lines of the preprocessor and texts in
-/// quotation marks stay whole.
+/// broken where the fewest brackets are open, and goes on four columns further right. A body in the
+/// line of its head gets lines of its own, the row of a table lines of equally many values, and an
+/// assembler instruction is broken before its lists of operands. What a comment says beside code
+/// that is broken stands above it. Lines of the preprocessor and texts in quotation marks stay
+/// whole.
 std::string tidy(std::string_view text);
 
 /// The program alone: without comments, and any run of white space as one space. Lines of the

@@ -1,11 +1,13 @@
 // What a reader of emitted kernels may rely on, of those of tests/golden/cases.txt: a configuration
 // of every form of every family and target.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -15,11 +17,15 @@
 #include "foundation/error.hpp"
 #include "foundation/temporary_folder.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/tidy.hpp"
 #include "tests/generator/families/corner_force/zones.hpp"
 #include "tests/generator/families/on_host.hpp"
 #include "tests/support/coverage.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/fresh_random.hpp"
 #include "tests/support/golden_cases.hpp"
+#include "tests/support/layout.hpp"
 #include "tests/support/statements.hpp"
 
 namespace hone::emitted_kernels_test {
@@ -122,17 +128,160 @@ TEST(Statements, BeginBehindStatementsBlocksAndHeads) {
     EXPECT_EQ(beginnings, (std::vector<std::string>{"int f", "const", "for (", "a += ", "if (a", "retur", "retur", "else ", "a = 1", "retur"}));
 }
 
+// What is wrong with the layout of a text, by line.
+std::vector<std::string> faults_of_layout(const std::string& text) {
+    const std::vector<std::string> lines = lines_of(text);
+    std::vector<std::string> faults;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string& line = lines[i];
+        const std::string where = fmt::format("line {}: {}", i + 1, line);
+        if (line.size() > 120) faults.push_back(where + ": it is too long");
+        if (line.ends_with(' ')) faults.push_back(where + ": a space ends it");
+        if (trimmed(line) == ";") faults.push_back(where + ": an empty statement");
+        if (has_unnamed_offset(line)) faults.push_back(where + ": a number without a name");
+        if (trimmed(line) == "{" && i > 0 && !ends_something(lines[i - 1])) faults.push_back(where + ": the brace belongs to the line before");
+    }
+    for (const std::string& fault : test::broken_bodies(text)) faults.push_back(fault);
+    for (const std::string& fault : test::broken_rows(text)) faults.push_back(fault);
+    for (const std::string& fault : test::broken_assembler(text)) faults.push_back(fault);
+    return faults;
+}
+
+TEST(Layout, FaultsAreFound) {
+    EXPECT_THAT(faults_of_layout("int a = 1;\n;\n"), testing::SizeIs(1));
+    EXPECT_THAT(faults_of_layout("void f(int a,\n    int b) { g(a); }\n"), testing::SizeIs(1));
+    EXPECT_THAT(faults_of_layout("void f(int a) { g(a,\n    b);\n}\n"), testing::SizeIs(1));
+    EXPECT_THAT(faults_of_layout("int a[2][3] = {\n    {1, 2,\n     3},\n    {1, 2, 3}};\n"), testing::IsEmpty());
+    EXPECT_THAT(faults_of_layout("int a[2][5] = {\n    {1, 2, 3, 4,\n    5},\n    {1, 2, 3, 4, 5}};\n"), testing::SizeIs(1));
+    EXPECT_THAT(faults_of_layout("asm(\"a {%0}\" : \"=r\"(a),\n    \"=r\"(b));\n"), testing::SizeIs(1));
+    EXPECT_THAT(faults_of_layout("asm(\"a\"\n    : \"=r\"(a)\n    : \"r\"(b));\nvoid f(int a,\n    int b) {\n    g([&](int c) { return c; });\n}\n"),
+                testing::IsEmpty());
+}
+
+// Names of constants that a text declares and never uses, told by its words alone.
+std::vector<std::string> constants_that_stand_once(const std::string& text) {
+    const std::string code = code_of(text);
+    const auto is_of_a_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    std::map<std::string, int> words;
+    for (std::size_t i = 0, end = 0; i < code.size(); i = end + 1) {
+        for (end = i; end < code.size() && is_of_a_word(code[end]);) ++end;
+        if (end > i) ++words[code.substr(i, end - i)];
+    }
+    std::vector<std::string> once;
+    for (const std::string_view kind : {"constexpr ", "const "})
+        for (std::size_t at = code.find(kind); at != std::string::npos; at = code.find(kind, at + 1)) {
+            if (at > 0 && is_of_a_word(code[at - 1])) continue;
+            // A name stands before its value.
+            const std::size_t end = code.find_first_of(";(", at);
+            for (std::size_t equals = code.find(" = ", at); equals < end; equals = code.find(" = ", equals + 1)) {
+                std::size_t last = equals;
+                while (code[last - 1] == ']') last = code.rfind('[', last - 1);
+                std::size_t first = last;
+                while (is_of_a_word(code[first - 1])) --first;
+                const std::string name = code.substr(first, last - first);
+                if (words[name] == 1 && std::find(once.begin(), once.end(), name) == once.end()) once.push_back(name);
+            }
+        }
+    return once;
+}
+
+TEST(Constants, ThatStandOnceAreFound) {
+    EXPECT_THAT(constants_that_stand_once("constexpr int a = 1, b[2] = {1, 2};  // b\nconst int c = a, d = 3;\nint e = d;\n"),
+                testing::UnorderedElementsAre("b", "c"));
+}
+
+bool is_number(std::string_view word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view by) {
+    std::vector<std::string_view> parts;
+    for (std::size_t end = 0; end != std::string_view::npos; text.remove_prefix(std::min(text.size(), end + by.size()))) {
+        end = text.find(by);
+        parts.push_back(text.substr(0, end));
+    }
+    return parts;
+}
+
+// Constants that a text gives a number or a truth value.
+std::set<std::string_view> known_constants(std::string_view code) {
+    std::set<std::string_view> known{"true", "false"};
+    for (const std::string_view kind : {"constexpr int ", "constexpr bool "})
+        for (std::size_t at = code.find(kind); at != std::string_view::npos; at = code.find(kind, at + 1))
+            for (const std::string_view one : split(code.substr(at + kind.size(), code.find(';', at) - at - kind.size()), ", ")) {
+                const auto sides = split(one, " = ");
+                if (sides.size() == 2 && (is_number(sides[1]) || sides[1] == "true" || sides[1] == "false")) known.insert(sides[0]);
+            }
+    return known;
+}
+
+// Conditions of statements that constants alone decide: one of the branches is ruled out.
+std::vector<std::string> decided_conditions(const std::string& text) {
+    const std::string code = code_of(text);
+    const std::set<std::string_view> known = known_constants(code);
+    const auto is_known = [&](std::string_view word) { return is_number(word) || known.contains(word); };
+    std::vector<std::string> decided;
+    for (const std::string_view head : {"if (", "if constexpr (", "while ("})
+        for (std::size_t at = code.find(head); at != std::string::npos; at = code.find(head, at + 1)) {
+            const std::size_t begin = at + head.size();
+            std::string_view condition = std::string_view(code).substr(begin, code.find(')', begin) - begin);
+            if (condition.starts_with('!')) condition.remove_prefix(1);
+            const auto words = split(condition, " ");
+            const bool compares = words.size() == 3 && is_known(words[0]) && is_known(words[2]);
+            if (compares || (words.size() == 1 && is_known(words[0]))) decided.emplace_back(condition);
+        }
+    return decided;
+}
+
+TEST(Conditions, ThatConstantsDecideAreFound) {
+    EXPECT_THAT(decided_conditions("constexpr int a = 1, b = a, c[2] = {1, 2};\nconstexpr bool d = false;\nif (a > 0) f();\nif (a == n) f();\n"
+                                   "if constexpr (!d) f();\nif (b < 2) f();\nif (g(a)) f();\nwhile (true) f();\n"),
+                testing::UnorderedElementsAre("a > 0", "d", "true"));
+}
+
 class EmittedKernels : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(EmittedKernels, AreLaidOutForReaders) {
-    const std::vector<std::string> lines = lines_of(test::emit_golden(GetParam()).source.text);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string& line = lines[i];
-        const bool right = line.size() <= 120 && !line.ends_with(' ') && trimmed(line) != ";" && !has_unnamed_offset(line);
-        EXPECT_TRUE(right) << "line " << i + 1 << ": " << line;
-        const bool own_brace = trimmed(line) != "{" || i == 0 || ends_something(lines[i - 1]);
-        EXPECT_TRUE(own_brace) << "line " << i + 1 << ": its brace belongs to the line before";
+    EXPECT_THAT(faults_of_layout(test::emit_golden(GetParam()).source.text), testing::IsEmpty());
+}
+
+TEST_P(EmittedKernels, HaveNoConstantThatTheyDoNotUse) {
+    EXPECT_THAT(constants_that_stand_once(test::emit_golden(GetParam()).source.text), testing::IsEmpty());
+}
+
+TEST_P(EmittedKernels, HaveNoConditionThatTheirConfigurationDecides) {
+    EXPECT_THAT(decided_conditions(test::emit_golden(GetParam()).source.text), testing::IsEmpty());
+}
+
+// A member of the space, each of whose forms is as likely; nothing where the draw is none.
+std::optional<Config> drawn_member(const SearchSpace& space, test::FreshRandom& random) {
+    const FormSpace& form = space.forms()[random() % space.forms().size()];
+    std::vector<Assignment> assignments{{std::string(form_tunable), form.name}};
+    for (const Tunable& tunable : form.tunables) assignments.push_back({tunable.name, tunable.values[random() % tunable.values.size()]});
+    Config config(std::move(assignments));
+    if (space.check(config)) return std::nullopt;
+    return config;
+}
+
+TEST_P(EmittedKernels, OfOtherMembersAreAsTidy) {
+    constexpr int most_draws = 5000;
+    test::FreshRandom random;
+    const Problem problem = built_in_families().parse_problem(GetParam().problem);
+    const Family& family = built_in_families().of(problem);
+    const Limits limits = test::golden_limits(GetParam().target);
+    const SearchSpace space = family.space(problem, limits);
+    const int wanted = test::tries(20, 3);
+    int members = 0;
+    for (int draw = 0; draw < most_draws && members < wanted; ++draw) {
+        const auto config = drawn_member(space, random);
+        if (!config) continue;
+        ++members;
+        const std::string text = family.kernel(problem, *config, limits).text;
+        EXPECT_THAT(faults_of_layout(text), testing::IsEmpty()) << problem.key() << " " << config->key();
+        EXPECT_THAT(constants_that_stand_once(text), testing::IsEmpty()) << problem.key() << " " << config->key();
+        EXPECT_THAT(decided_conditions(text), testing::IsEmpty()) << problem.key() << " " << config->key();
     }
+    EXPECT_EQ(members, wanted);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmittedKernels, ::testing::ValuesIn(test::read_golden_cases()), test_name);

@@ -122,8 +122,8 @@ class Database {
     /// The records of other families.
     const std::vector<Record>& foreign_records() const { return foreign_.records; }
 
-    /// The same with the names that tunables have today (tuning_db/todays_names.hpp): for what
-    /// shows records. Look-ups translate those alone that answer.
+    /// The same with the names of tunables of today (tuning_db/todays_names.hpp), for what shows
+    /// records. Look-ups translate only those that answer.
     Database with_todays_names() const;
 
     /// Adds a record, or replaces the one about the same subject if the new one is `better`

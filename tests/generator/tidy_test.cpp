@@ -29,7 +29,32 @@ TEST(Tidy, LongCodeIsBrokenWhereTheFewestBracketsAreOpen) {
     EXPECT_EQ(tidy("    x = f(" + a + ", " + b + ") + " + c + ";\n"), "    x = f(" + a + ", " + b + ")\n        + " + c + ";\n");
     EXPECT_EQ(tidy("void f(int " + a + ", int " + b + ", int " + c + ");\n"), "void f(int " + a + ", int " + b + ",\n    int " + c + ");\n");
     EXPECT_EQ(tidy("for (int i = 0; i < 2; ++i) " + a + "[i] = " + b + "[i];\n"), "for (int i = 0; i < 2; ++i)\n    " + a + "[i] = " + b + "[i];\n");
+}
+
+TEST(Tidy, AssemblerIsBrokenBeforeItsOperandsAlone) {
+    const std::string a(40, 'a'), b(40, 'b'), c(40, 'c');
     EXPECT_EQ(tidy("asm(\"" + a + ", " + b + ", %1\" : \"=r\"(" + c + "));\n"), "asm(\"" + a + ", " + b + ", %1\"\n    : \"=r\"(" + c + "));\n");
+    EXPECT_EQ(tidy("asm volatile(\"" + a + "\" ::\"r\"(x), \"l\"(" + b + "), \"n\"(" + a + "));\n"),
+              "asm volatile(\"" + a + "\"\n    ::\"r\"(x), \"l\"(" + b + "), \"n\"(" + a + "));\n");
+}
+
+TEST(Tidy, ABodyInTheLineOfItsHeadGetsLinesOfItsOwn) {
+    const std::string a(40, 'a'), b(40, 'b');
+    EXPECT_EQ(tidy("void f(int " + a + ", int " + b + ") const { g(" + a + "); h(); }\n"),
+              "void f(int " + a + ", int " + b + ") const {\n    g(" + a + ");\n    h();\n}\n");
+    EXPECT_EQ(tidy("  each([&](int m) { " + a + "[m] += " + b + "[m]; " + a + "(); });\n"),
+              "  each([&](int m) {\n      " + a + "[m] += " + b + "[m];\n      " + a + "();\n  });\n");
+    EXPECT_EQ(tidy("for (;;) { for (int i = 0; i < 2; ++i) { " + a + "(i); } " + b + "(); " + a + "(); }\n"),
+              "for (;;) {\n    for (int i = 0; i < 2; ++i) { " + a + "(i); }\n    " + b + "();\n    " + a + "();\n}\n");
+    EXPECT_EQ(tidy("int " + a + "[] = {" + a + ", " + b + "};\n"), "int " + a + "[] =\n    {" + a + ", " + b + "};\n") << "no body";
+}
+
+TEST(Tidy, ARowOfATableTakesLinesOfEquallyManyValues) {
+    std::string row = "    {0.500000000f", flat = "    0.500000000f";
+    for (int i = 1; i < 10; ++i) row += ", -0.125000000f", flat += ", -0.125000000f";
+    const std::string half = ", -0.125000000f, -0.125000000f, -0.125000000f, -0.125000000f";
+    EXPECT_EQ(tidy(row + "},\n"), "    {0.500000000f" + half + ",\n     -0.125000000f" + half + "},\n");
+    EXPECT_EQ(tidy(flat + ",\n"), "    0.500000000f" + half + ",\n    -0.125000000f" + half + ",\n");
 }
 
 TEST(Tidy, WhatCannotBeBrokenStaysWhole) {

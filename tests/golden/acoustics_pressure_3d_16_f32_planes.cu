@@ -141,8 +141,8 @@ constexpr int warm_up = 2 * half - 1;
 // group; it waits for groups in the order in which it committed them.
 // Copies 16 bytes, past the first cache.
 __device__ __forceinline__ void copy(real* to, const real* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-        "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+        ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {
@@ -190,11 +190,13 @@ struct Pane {
         }
     }
     // A cell's place, counted from the tile's first one.
-    __device__ __forceinline__ static real* at(real* stage, int x,
-        int y) { return stage + start + (above + y) * pitch + beside + x; }
+    __device__ __forceinline__ static real* at(real* stage, int x, int y) {
+        return stage + start + (above + y) * pitch + beside + x;
+    }
     // That of the first of the thread's own cells.
-    __device__ __forceinline__ static real* own(
-        real* stage) { return at(stage, int(threadIdx.x) * points, int(threadIdx.y) * rows); }
+    __device__ __forceinline__ static real* own(real* stage) {
+        return at(stage, int(threadIdx.x) * points, int(threadIdx.y) * rows);
+    }
 };
 
 struct Nothing {
@@ -237,8 +239,9 @@ __device__ __forceinline__ real* next_plane(int number, const Fill& fill) {
 struct Sums {
     Group layer[2 * half - 1] = {};
 
-    __device__ __forceinline__ static constexpr real share(int offset) { return offset > 0 ? weight(offset)
-        : real(-weight(1 - offset)); }
+    __device__ __forceinline__ static constexpr real share(int offset) {
+        return offset > 0 ? weight(offset) : real(-weight(1 - offset));
+    }
     // With the values `next` the difference M layers before them is complete.
     __device__ __forceinline__ Group complete(const Group& next) {
         const Group sum = plus_product(layer[0], weight(half), next);

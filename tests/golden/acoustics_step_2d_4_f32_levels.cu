@@ -13,7 +13,6 @@ constexpr int block_x = 128, block_y = 1, threads_per_block = block_x * block_y,
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
 constexpr int levels = 3;  // time steps of a pass
 constexpr int tile_threads = 32, margin = 3;  // threads of a tile, and those at each end that only serve the others
-constexpr int side_groups = 1, tile_groups = block_x + 2 * side_groups;  // beside a tile, for nobody
 constexpr int layers_per_trip = 1;
 
 // Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 4.

@@ -9,9 +9,9 @@
 
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int dimension = 3, half = 2;  // half: M, half the order in space
+constexpr int half = 2;  // half: M, half the order in space
 constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = true, absorbing = false;
+constexpr bool array_media = true;
 constexpr int vector_words = 16;
 constexpr int strip_words = 256 / sizeof(real);
 constexpr int levels = 2;  // time steps of a pass
@@ -282,8 +282,9 @@ class Rings {
     // Not of the last time step.
     real* u(int level, int layer, int row) const { return place(4 * level + 2, layer, row); }
     real* p(int level, int layer, int row) const { return place(4 * level + 3, layer, row); }
-    real* own(int thread,
-        int number) const { return start_ + (wide(fields) * layers_kept * rows_ + 2 * thread + number) * row_words_; }
+    real* own(int thread, int number) const {
+        return start_ + (wide(fields) * layers_kept * rows_ + 2 * thread + number) * row_words_;
+    }
     wide stride() const { return row_words_; }
 
   private:
@@ -320,8 +321,9 @@ extern "C" void acoustics_step(
     (void)b_y;
     const Layout layout(ny, pitch);
     const auto medium = [](wide at) { return array_media ? at : 0; };
-    const auto place =
-        [&](int y, int layer) { return (layer + ghost) * layout.plane + (y + ghost) * layout.pitch + left; };
+    const auto place = [&](int y, int layer) {
+        return (layer + ghost) * layout.plane + (y + ghost) * layout.pitch + left;
+    };
     // What the first time step asks for: the others find theirs, and the media, in the caches.
     const auto with = [&](int level, const real* velocity, const real* b, wide at, const real* pressures) {
         return level > 0 ? Asked()
@@ -334,12 +336,12 @@ extern "C" void acoustics_step(
         const int faces_before = lines(beside + half - 1),
             faces = faces_before + lesser(lines(nx + beside + half), row_end);
         const bool last_level = level + 1 == levels;
-        const auto own =
-            [&](int y,
-            int layer) { return last_level && y >= rows.first && y < rows.last && layer >= first && layer < last; };
-        const auto old_p =
-            [&](int y, int layer) { return level == 0 ? p + place(y, layer) : rings.p(level - 1, layer, y - rows.first);
-            };
+        const auto own = [&](int y, int layer) {
+            return last_level && y >= rows.first && y < rows.last && layer >= first && layer < last;
+        };
+        const auto old_p = [&](int y, int layer) {
+            return level == 0 ? p + place(y, layer) : rings.p(level - 1, layer, y - rows.first);
+        };
         const bool in_planes = face >= first - beside && face < last + beside;
         if (face >= first - beside + 1 - half && face < last + beside + half)
             rows.visit(beside + half - 1, beside + half, [&](int y) {

@@ -9,9 +9,9 @@
 
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int dimension = 3, half = 4;  // half: M, half the order in space
+constexpr int half = 4;  // half: M, half the order in space
 constexpr int ghost = 16, left = 32;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = true, absorbing = false;
+constexpr bool array_media = true;
 constexpr int vector_words = 16;
 constexpr int strip_words = 256 / sizeof(real);
 constexpr int levels = 2;  // time steps of a pass
@@ -233,8 +233,9 @@ extern "C" void acoustics_step(
     (void)b_y;
     const Layout layout(ny, pitch);
     const auto medium = [](wide at) { return array_media ? at : 0; };
-    const auto place =
-        [&](int y, int layer) { return (layer + ghost) * layout.plane + (y + ghost) * layout.pitch + left; };
+    const auto place = [&](int y, int layer) {
+        return (layer + ghost) * layout.plane + (y + ghost) * layout.pitch + left;
+    };
     // What the first time step asks for: the others find theirs in the caches.
     const auto with = [&](int level, const real* velocity, const real* b, const real* pressures = nullptr) {
         return level > 0 ? Asked() : Asked{words_ahead, pitch, {velocity, array_media ? b : nullptr, pressures}};

@@ -8,11 +8,8 @@ using word = long long;  // of the same size: a number's sign, exponent and digi
 constexpr word exponent_bits = 0x7ff0000000000000ll, exponent_sum = 0x7fe0000000000000ll;
 constexpr int dimension = 2, order = 3;
 constexpr int nodes_along = 4, energies_along = 3, points_along = 6;  // of an axis
-constexpr int nodes = 16, energies = 9, points = 36, columns = 6;  // columns: of points along the last axis
+constexpr int nodes = 16, energies = 9, points = 36;
 constexpr int vector_words = dimension * nodes, stress_words = dimension * dimension * points;  // of a zone
-constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread sums up together
-constexpr int splits = 1;  // threads that share a column of points
-constexpr int together = 2;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
 constexpr int threads_per_block = 32, blocks_per_multiprocessor = 1, passes = 4, unrolled_pairs = 1, zone_pitch = 118;
 constexpr int warps_per_block = threads_per_block / 32, fields = 3 * dimension;
@@ -99,11 +96,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
-            "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0)
+            : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
-            "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+            ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {
@@ -200,41 +197,66 @@ struct AxisTable {
 };
 
 // Of an axis: values and slopes of the nodal functions, and values of the Bernstein functions, at the points.
-__constant__ AxisTable<nodes_along,
-    1> basis_table =
-    {{{real(0.80861698153562422), real(0.25162679876159733), real(-0.08850104240942526), real(0.028257262112203758)},
-    {real(0.24627206214985028), real(0.87181891464696681), real(-0.16831623058583423), real(0.05022525378901737)},
-    {real(-0.11074872233830491), real(0.90390542098730375), real(0.27492068405393694), real(-0.068077382702935771)},
-    {real(-0.068077382702935771), real(0.27492068405393694), real(0.90390542098730375), real(-0.11074872233830491)},
-    {real(0.050225253789017377), real(-0.16831623058583425), real(0.87181891464696659), real(0.24627206214985037)},
-    {real(0.028257262112203758), real(-0.08850104240942526), real(0.25162679876159733), real(0.80861698153562422)}},
-    {{real(0.41843712182391402), real(0.08156287817608604)}, {real(0.14824865796943382), real(0.35175134203056629)},
-    {real(-0.089413052520620345), real(0.58941305252062037)}},
-    {{real(0.39017985971171021), real(0.17006392058551129)}, {real(0.098023404180416454), real(0.52006757261640058)},
-    {real(-0.021335669817684567), real(0.31449236846668338)}}};
-__constant__ AxisTable<nodes_along,
-    -1> slope_table =
-    {{{real(-5.3417965164513639), real(6.8270628890037806), real(-2.1647153179880205), real(0.67944894543560375)},
-    {real(-3.0425154139822643), real(2.523953938172387), real(0.78209299415893696), real(-0.2635315183490588)},
-    {real(-0.56006965008427023), real(-1.7210880046130994), real(2.9141839350290843), real(-0.63302628033171471)},
-    {real(0.63302628033171482), real(-2.9141839350290839), real(1.7210880046130992), real(0.56006965008427023)},
-    {real(0.26353151834905852), real(-0.78209299415893596), real(-2.5239539381723883), real(3.0425154139822648)},
-    {real(-0.67944894543560375), real(2.1647153179880205), real(-6.8270628890037806), real(5.3417965164513639)}},
-    {{real(-2.3311737855078802), real(2.3311737855078798)}, {real(-1.6530234661656615), real(1.653023466165662)},
-    {real(-0.59654796520799247), real(0.59654796520799247)}},
-    {{real(-3.0106227309434836), real(4.4958891034959008)}, {real(-1.3894919478166028), real(0.87093047200672502)},
-    {real(0.036478315123722238), real(-2.317635969821092)}}};
-__constant__ AxisTable<energies_along,
-    1> bernstein_table =
-    {{{real(0.93360960583114161), real(0.065250302540868804), real(0.0011400916279895707)},
-    {real(0.68990415642090586), real(0.28140107362445299), real(0.028694769954641215)},
-    {real(0.38354437203335034), real(0.4715304420164963), real(0.14492518595015336)},
-    {real(0.14492518595015336), real(0.4715304420164963), real(0.38354437203335034)},
-    {real(0.028694769954641198), real(0.28140107362445288), real(0.68990415642090586)},
-    {real(0.0011400916279895707), real(0.065250302540868804), real(0.93360960583114161)}},
-    {{real(0.46737484872956558), real(0.065250302540868804)}, {real(0.35929946318777356), real(0.28140107362445299)},
-    {real(0.26423477899175185), real(0.4715304420164963)}},
-    {{real(0.46623475710157603)}, {real(0.3306046932331323)}, {real(0.11930959304159849)}}};
+__constant__ AxisTable<nodes_along, 1> basis_table = {
+    {
+        {real(0.80861698153562422), real(0.25162679876159733), real(-0.08850104240942526), real(0.028257262112203758)},
+        {real(0.24627206214985028), real(0.87181891464696681), real(-0.16831623058583423), real(0.05022525378901737)},
+        {real(-0.11074872233830491), real(0.90390542098730375), real(0.27492068405393694), real(-0.068077382702935771)},
+        {real(-0.068077382702935771), real(0.27492068405393694), real(0.90390542098730375), real(-0.11074872233830491)},
+        {real(0.050225253789017377), real(-0.16831623058583425), real(0.87181891464696659), real(0.24627206214985037)},
+        {real(0.028257262112203758), real(-0.08850104240942526), real(0.25162679876159733), real(0.80861698153562422)},
+    },
+    {
+        {real(0.41843712182391402), real(0.08156287817608604)},
+        {real(0.14824865796943382), real(0.35175134203056629)},
+        {real(-0.089413052520620345), real(0.58941305252062037)},
+    },
+    {
+        {real(0.39017985971171021), real(0.17006392058551129)},
+        {real(0.098023404180416454), real(0.52006757261640058)},
+        {real(-0.021335669817684567), real(0.31449236846668338)},
+    },
+};
+__constant__ AxisTable<nodes_along, -1> slope_table = {
+    {
+        {real(-5.3417965164513639), real(6.8270628890037806), real(-2.1647153179880205), real(0.67944894543560375)},
+        {real(-3.0425154139822643), real(2.523953938172387), real(0.78209299415893696), real(-0.2635315183490588)},
+        {real(-0.56006965008427023), real(-1.7210880046130994), real(2.9141839350290843), real(-0.63302628033171471)},
+        {real(0.63302628033171482), real(-2.9141839350290839), real(1.7210880046130992), real(0.56006965008427023)},
+        {real(0.26353151834905852), real(-0.78209299415893596), real(-2.5239539381723883), real(3.0425154139822648)},
+        {real(-0.67944894543560375), real(2.1647153179880205), real(-6.8270628890037806), real(5.3417965164513639)},
+    },
+    {
+        {real(-2.3311737855078802), real(2.3311737855078798)},
+        {real(-1.6530234661656615), real(1.653023466165662)},
+        {real(-0.59654796520799247), real(0.59654796520799247)},
+    },
+    {
+        {real(-3.0106227309434836), real(4.4958891034959008)},
+        {real(-1.3894919478166028), real(0.87093047200672502)},
+        {real(0.036478315123722238), real(-2.317635969821092)},
+    },
+};
+__constant__ AxisTable<energies_along, 1> bernstein_table = {
+    {
+        {real(0.93360960583114161), real(0.065250302540868804), real(0.0011400916279895707)},
+        {real(0.68990415642090586), real(0.28140107362445299), real(0.028694769954641215)},
+        {real(0.38354437203335034), real(0.4715304420164963), real(0.14492518595015336)},
+        {real(0.14492518595015336), real(0.4715304420164963), real(0.38354437203335034)},
+        {real(0.028694769954641198), real(0.28140107362445288), real(0.68990415642090586)},
+        {real(0.0011400916279895707), real(0.065250302540868804), real(0.93360960583114161)},
+    },
+    {
+        {real(0.46737484872956558), real(0.065250302540868804)},
+        {real(0.35929946318777356), real(0.28140107362445299)},
+        {real(0.26423477899175185), real(0.4715304420164963)},
+    },
+    {
+        {real(0.46623475710157603)},
+        {real(0.3306046932331323)},
+        {real(0.11930959304159849)},
+    },
+};
 
 // The way back: to(i, sum over q of table[q][i] from(q)).
 template <int length, int sign, typename From, typename To>
@@ -472,8 +494,9 @@ corner_force_streamed(const real* __restrict__ x, const real* __restrict__ v, co
             if (item < dimension * nodes_along) {
                 value sum[nodes_along];
                 from_points(basis_table, number_at(item), [&](int j, value of) { sum[j] = of; });
-                from_points(slope_table, number_at(item + dimension * nodes_along),
-                    [&](int j, value of) { sum[j] += of; });
+                from_points(slope_table, number_at(item + dimension * nodes_along), [&](int j, value of) {
+                    sum[j] += of;
+                });
                 real* const to = force + zone * vector_words + item / nodes_along * nodes + item % nodes_along;
                 #pragma unroll
                 for (int j = 0; j < nodes_along; ++j)

@@ -11,14 +11,12 @@ constexpr int dimension = 3, order = 3;
 constexpr int nodes_along = 4, energies_along = 3, points_along = 6;  // of an axis
 constexpr int nodes = 64, energies = 27, points = 216, columns = 36;  // columns: of points along the last axis
 constexpr int vector_words = dimension * nodes, stress_words = dimension * dimension * points;  // of a zone
-constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread sums up together
 constexpr int splits = 2;  // threads that share a column of points
-constexpr int together = 3;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
 constexpr int team = columns * splits, zones_per_block = 2, threads_per_block = team * zones_per_block,
     blocks_per_multiprocessor = 1;
 constexpr int fields = 9, layers = splits, rows = 12;  // differentiated; at a time; of points in them
-constexpr int layer_nodes = 16, layer_energies = 9, layer_rows = 6;
+constexpr int layer_nodes = 16, layer_energies = 9;
 constexpr int node_pitch = 5, energy_pitch = 3, point_pitch = 7, half_field = 40, half_layer = 20, half_words = 720;
 constexpr int slot = 84, across_words = 1620, point_words = 2352, table_words = 66, zone_pitch = 4227,
     bernstein_words = 18;
@@ -504,9 +502,9 @@ corner_force_layered(const real* __restrict__ x, const real* __restrict__ v, con
             real* const target = across + line_target + field * (rows * node_pitch);
             const auto value_at = [&](int i) { return from[i * nodes_along]; };
             const auto slope_at = [&](int i) { return from[fields * half_field + i * nodes_along]; };
-            const auto to =
-                [&](int axis) { return [=](int q, value sum) { target[(axis * fields * rows + q) * node_pitch] = sum; };
-                };
+            const auto to = [&](int axis) {
+                return [=](int q, value sum) { target[(axis * fields * rows + q) * node_pitch] = sum; };
+            };
             to_points(basis_table, value_at, to(0));
             to_points(slope_table, value_at, to(1));
             to_points(basis_table, slope_at, to(2));
@@ -514,14 +512,16 @@ corner_force_layered(const real* __restrict__ x, const real* __restrict__ v, con
         for (int item = lane; item < layers * energies_along; item += team) {
             const int j = item % energies_along, z = item / energies_along;
             to_points(
-                bernstein_table,
-                    [&](int i) { return halves[half_words + z * layer_energies + i * energies_along + j]; },
+                bernstein_table, [&](int i) {
+                    return halves[half_words + z * layer_energies + i * energies_along + j];
+                },
                 [&](int q, value sum) { energy_across[(z * points_along + q) * energy_pitch + j] = sum; });
         }
         barrier();
         // The first axis: derivatives at the points.
-        const auto to_places =
-            [&](int number) { return [=](int q, value sum) { at_points[number * slot + place(line, q)] = sum; }; };
+        const auto to_places = [&](int number) {
+            return [=](int q, value sum) { at_points[number * slot + place(line, q)] = sum; };
+        };
         #pragma unroll
         for (int round = 0; round < rounds_of<fields>; ++round) {
             const int number = round * points_along + part;
@@ -546,9 +546,9 @@ corner_force_layered(const real* __restrict__ x, const real* __restrict__ v, con
             real* const numbers = at_points + here;
             value made[dimension][dimension];
             const auto derivative = [&](int field, int axis) { return numbers[(axis * fields + field) * slot]; };
-            const auto start_at =
-                [&](int axis,
-                int c) { return fetch<stress_words>(initial_inverse, at, (axis * dimension + c) * points + point); };
+            const auto start_at = [&](int axis, int c) {
+                return fetch<stress_words>(initial_inverse, at, (axis * dimension + c) * points + point);
+            };
             const value mass_here = fetch<points>(mass, at, point);
             value bound;
             const value energy_here = numbers[fields * dimension * slot];
@@ -565,11 +565,12 @@ corner_force_layered(const real* __restrict__ x, const real* __restrict__ v, con
         }
         barrier();
         // The way back: the first axis.
-        const auto from_places =
-            [&](int number) { return [=](int q) { return at_points[number * slot + place(line, q)]; }; };
-        const auto to_across =
-            [&](int number) { return [=](int i, value sum) { across[(number * rows + line) * node_pitch + i] = sum; };
-            };
+        const auto from_places = [&](int number) {
+            return [=](int q) { return at_points[number * slot + place(line, q)]; };
+        };
+        const auto to_across = [&](int number) {
+            return [=](int i, value sum) { across[(number * rows + line) * node_pitch + i] = sum; };
+        };
         #pragma unroll
         for (int round = 0; round < rounds_of<dimension>; ++round) {
             const int number = round * points_along + part;

@@ -10,9 +10,6 @@ constexpr int dimension = 3, order = 4;
 constexpr int nodes_along = 5, energies_along = 4, points_along = 8;  // of an axis
 constexpr int nodes = 125, energies = 64, points = 512, columns = 64;  // columns: of points along the last axis
 constexpr int vector_words = dimension * nodes, stress_words = dimension * dimension * points;  // of a zone
-constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread sums up together
-constexpr int splits = 8;  // threads that share a column of points
-constexpr int together = 3;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
 // differentiated; of points
 constexpr int fields = 9, layers = 8, teams = 4, team_layers = 1, team_rows = 8, rows_of_warp = 8;
@@ -104,11 +101,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
-            "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0)
+            : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
-            "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+            ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {
@@ -359,70 +356,96 @@ struct AxisTable {
 };
 
 // Of an axis: values and slopes of the nodal functions, and values of the Bernstein functions, at the points.
-__constant__ AxisTable<nodes_along,
-    1> basis_table =
-    {{{real(0.81300421747373819), real(0.24647125080441815), real(-0.089652136940518157), real(0.046645923980385619),
-    real(-0.016469255318023901)},
-    {real(0.25813256449143979), real(0.86238472418810241), real(-0.17568875682313084), real(0.084385016841762001),
-    real(-0.029213548698173362)},
-    {real(-0.10689988605107047), real(0.91656405518168094), real(0.25736709595992768), real(-0.10027902238836742),
-    real(0.033247757297829098)},
-    {real(-0.075014685489617969), real(0.30331312945985917), real(0.89048092031084358), real(-0.17053920912197271),
-    real(0.051759844840887741)},
-    {real(0.051759844840887768), real(-0.17053920912197279), real(0.89048092031084358), real(0.30331312945985944),
-    real(-0.07501468548961801)},
-    {real(0.033247757297829098), real(-0.10027902238836742), real(0.25736709595992763), real(0.91656405518168105),
-    real(-0.10689988605107047)},
-    {real(-0.029213548698173383), real(0.084385016841762028), real(-0.1756887568231309), real(0.86238472418810219),
-    real(0.25813256449144006)},
-    {real(-0.016469255318023863), real(0.046645923980385515), real(-0.089652136940517962), real(0.24647125080441756),
-    real(0.81300421747373885)}},
-    {{real(0.39826748107785714), real(0.14655858739240188), real(-0.089652136940518157)},
-    {real(0.11445950789663321), real(0.47338487051493222), real(-0.17568875682313084)},
-    {real(-0.036826064376620685), real(0.40814251639665677), real(0.25736709595992768)},
-    {real(-0.011627420324365114), real(0.066386960168943229), real(0.89048092031084358)}},
-    {{real(0.41473673639588104), real(0.099912663412016267)}, {real(0.14367305659480659), real(0.38899985367317019)},
-    {real(-0.070073821674449782), real(0.50842153878502416)},
-    {real(-0.063387265165252851), real(0.23692616929091592)}}};
-__constant__ AxisTable<nodes_along,
-    -1> slope_table =
-    {{{real(-8.8496508704966601), real(11.343486898200998), real(-3.7261711417919372), real(1.8993415954176482),
-    real(-0.66700648133004414)},
-    {real(-4.9264409191107355), real(4.1690844366715796), real(1.18386267218347), real(-0.66417877109726475),
-    real(0.23767258135295069)},
-    {real(-0.92767568930933364), real(-2.3794728044096689), real(4.2977477152753503), real(-1.4628588279078925),
-    real(0.47225960635154346)},
-    {real(0.80529275022413715), real(-3.8005626510627319), real(2.3305797501688605), real(1.0060905857367755),
-    real(-0.3414004350670406)},
-    {real(0.34140043506704032), real(-1.006090585736775), real(-2.3305797501688614), real(3.8005626510627328),
-    real(-0.80529275022413704)},
-    {real(-0.47225960635154346), real(1.4628588279078925), real(-4.2977477152753512), real(2.3794728044096685),
-    real(0.92767568930933364)},
-    {real(-0.23767258135295027), real(0.66417877109726364), real(-1.1838626721834677), real(-4.169084436671584),
-    real(4.926440919110739)},
-    {real(0.66700648133004503), real(-1.8993415954176509), real(3.7261711417919416), real(-11.343486898201004),
-    real(8.8496508704966654)}},
-    {{real(-4.7583286759133525), real(6.6214142468093229), real(-3.7261711417919372)},
-    {real(-2.3443841688788924), real(1.7524528327871574), real(1.18386267218347)},
-    {real(-0.22770804147889509), real(-1.9211658161587808), real(4.2977477152753503)},
-    {real(0.23194615757854828), real(-1.3972360326629782), real(2.3305797501688605)}},
-    {{real(-4.0913221945833076), real(4.7220726513916755)}, {real(-2.582056750231843), real(2.4166316038844222)},
-    {real(-0.69996764783043852), real(-0.45830698825088823)}, {real(0.57334659264558885), real(-2.4033266183997535)}}};
-__constant__ AxisTable<energies_along,
-    1> bernstein_table =
-    {{{real(0.94160962902573508), real(0.057223354038143825), real(0.0011591895928120535),
-    real(7.8273433092141578e-06)},
-    {real(0.72495726627880142), real(0.24613602446001417), real(0.027855868364008246), real(0.0010508408971763657)},
-    {real(0.443786747427108), real(0.41407660799751767), real(0.12878515659813397), real(0.013351487977240289)},
-    {real(0.20717762371412879), real(0.42885529365171815), real(0.29590850529765156), real(0.068058577336501294)},
-    {real(0.068058577336501253), real(0.29590850529765156), real(0.42885529365171826), real(0.20717762371412893)},
-    {real(0.013351487977240289), real(0.12878515659813397), real(0.41407660799751767), real(0.443786747427108)},
-    {real(0.001050840897176364), real(0.027855868364008218), real(0.24613602446001404), real(0.72495726627880142)},
-    {real(7.8273433092140917e-06), real(0.001159189592812047), real(0.057223354038143666), real(0.94160962902573508)}},
-    {{real(0.47080872818452213), real(0.02919127181547794)}, {real(0.36300405358798887), real(0.13699594641201121)},
-    {real(0.22856911770217414), real(0.2714308822978258)}, {real(0.13761810052531503), real(0.36238189947468485)}},
-    {{real(0.47080090084121295), real(0.028032082222665886)}, {real(0.36195321269081254), real(0.10914007804800296)},
-    {real(0.21521762972493386), real(0.14264572569969186)}, {real(0.069559523188813754), real(0.066473394177033296)}}};
+__constant__ AxisTable<nodes_along, 1> basis_table = {
+    {
+        {real(0.81300421747373819), real(0.24647125080441815), real(-0.089652136940518157),
+         real(0.046645923980385619), real(-0.016469255318023901)},
+        {real(0.25813256449143979), real(0.86238472418810241), real(-0.17568875682313084),
+         real(0.084385016841762001), real(-0.029213548698173362)},
+        {real(-0.10689988605107047), real(0.91656405518168094), real(0.25736709595992768),
+         real(-0.10027902238836742), real(0.033247757297829098)},
+        {real(-0.075014685489617969), real(0.30331312945985917), real(0.89048092031084358),
+         real(-0.17053920912197271), real(0.051759844840887741)},
+        {real(0.051759844840887768), real(-0.17053920912197279), real(0.89048092031084358),
+         real(0.30331312945985944), real(-0.07501468548961801)},
+        {real(0.033247757297829098), real(-0.10027902238836742), real(0.25736709595992763),
+         real(0.91656405518168105), real(-0.10689988605107047)},
+        {real(-0.029213548698173383), real(0.084385016841762028), real(-0.1756887568231309),
+         real(0.86238472418810219), real(0.25813256449144006)},
+        {real(-0.016469255318023863), real(0.046645923980385515), real(-0.089652136940517962),
+         real(0.24647125080441756), real(0.81300421747373885)},
+    },
+    {
+        {real(0.39826748107785714), real(0.14655858739240188), real(-0.089652136940518157)},
+        {real(0.11445950789663321), real(0.47338487051493222), real(-0.17568875682313084)},
+        {real(-0.036826064376620685), real(0.40814251639665677), real(0.25736709595992768)},
+        {real(-0.011627420324365114), real(0.066386960168943229), real(0.89048092031084358)},
+    },
+    {
+        {real(0.41473673639588104), real(0.099912663412016267)},
+        {real(0.14367305659480659), real(0.38899985367317019)},
+        {real(-0.070073821674449782), real(0.50842153878502416)},
+        {real(-0.063387265165252851), real(0.23692616929091592)},
+    },
+};
+__constant__ AxisTable<nodes_along, -1> slope_table = {
+    {
+        {real(-8.8496508704966601), real(11.343486898200998), real(-3.7261711417919372),
+         real(1.8993415954176482), real(-0.66700648133004414)},
+        {real(-4.9264409191107355), real(4.1690844366715796), real(1.18386267218347),
+         real(-0.66417877109726475), real(0.23767258135295069)},
+        {real(-0.92767568930933364), real(-2.3794728044096689), real(4.2977477152753503),
+         real(-1.4628588279078925), real(0.47225960635154346)},
+        {real(0.80529275022413715), real(-3.8005626510627319), real(2.3305797501688605),
+         real(1.0060905857367755), real(-0.3414004350670406)},
+        {real(0.34140043506704032), real(-1.006090585736775), real(-2.3305797501688614),
+         real(3.8005626510627328), real(-0.80529275022413704)},
+        {real(-0.47225960635154346), real(1.4628588279078925), real(-4.2977477152753512),
+         real(2.3794728044096685), real(0.92767568930933364)},
+        {real(-0.23767258135295027), real(0.66417877109726364), real(-1.1838626721834677),
+         real(-4.169084436671584), real(4.926440919110739)},
+        {real(0.66700648133004503), real(-1.8993415954176509), real(3.7261711417919416),
+         real(-11.343486898201004), real(8.8496508704966654)},
+    },
+    {
+        {real(-4.7583286759133525), real(6.6214142468093229), real(-3.7261711417919372)},
+        {real(-2.3443841688788924), real(1.7524528327871574), real(1.18386267218347)},
+        {real(-0.22770804147889509), real(-1.9211658161587808), real(4.2977477152753503)},
+        {real(0.23194615757854828), real(-1.3972360326629782), real(2.3305797501688605)},
+    },
+    {
+        {real(-4.0913221945833076), real(4.7220726513916755)},
+        {real(-2.582056750231843), real(2.4166316038844222)},
+        {real(-0.69996764783043852), real(-0.45830698825088823)},
+        {real(0.57334659264558885), real(-2.4033266183997535)},
+    },
+};
+__constant__ AxisTable<energies_along, 1> bernstein_table = {
+    {
+        {real(0.94160962902573508), real(0.057223354038143825),
+         real(0.0011591895928120535), real(7.8273433092141578e-06)},
+        {real(0.72495726627880142), real(0.24613602446001417), real(0.027855868364008246), real(0.0010508408971763657)},
+        {real(0.443786747427108), real(0.41407660799751767), real(0.12878515659813397), real(0.013351487977240289)},
+        {real(0.20717762371412879), real(0.42885529365171815), real(0.29590850529765156), real(0.068058577336501294)},
+        {real(0.068058577336501253), real(0.29590850529765156), real(0.42885529365171826), real(0.20717762371412893)},
+        {real(0.013351487977240289), real(0.12878515659813397), real(0.41407660799751767), real(0.443786747427108)},
+        {real(0.001050840897176364), real(0.027855868364008218), real(0.24613602446001404), real(0.72495726627880142)},
+        {real(7.8273433092140917e-06), real(0.001159189592812047),
+         real(0.057223354038143666), real(0.94160962902573508)},
+    },
+    {
+        {real(0.47080872818452213), real(0.02919127181547794)},
+        {real(0.36300405358798887), real(0.13699594641201121)},
+        {real(0.22856911770217414), real(0.2714308822978258)},
+        {real(0.13761810052531503), real(0.36238189947468485)},
+    },
+    {
+        {real(0.47080090084121295), real(0.028032082222665886)},
+        {real(0.36195321269081254), real(0.10914007804800296)},
+        {real(0.21521762972493386), real(0.14264572569969186)},
+        {real(0.069559523188813754), real(0.066473394177033296)},
+    },
+};
 
 // Row of nodes to points: to(q, sum over i of table[q][i] from(i)).
 template <int length, int sign, typename From, typename To>
@@ -569,8 +592,9 @@ corner_force_teams(const real* __restrict__ x, const real* __restrict__ v, const
                 real* const to = all_halves + field * half_field + node;
                 const auto node_value = [&](int i) { return held[round][i]; };
                 to_points(basis_table, node_value, [&](int z, value sum) { to[z * half_layer] = sum; });
-                to_points(slope_table, node_value,
-                    [&](int z, value sum) { to[fields * half_field + z * half_layer] = sum; });
+                to_points(slope_table, node_value, [&](int z, value sum) {
+                    to[fields * half_field + z * half_layer] = sum;
+                });
             }
             for (int item = threads_per_block - 1 - threadIdx.x; item < layer_energies; item += threads_per_block) {
                 value held_energies[energies_along];
@@ -604,9 +628,9 @@ corner_force_teams(const real* __restrict__ x, const real* __restrict__ v, const
                     + (of_w ? w_of_row + (field - 2 * dimension) * node_pitch : field * node_pitch) + i;
                 const auto value_at = [&](int j) { return from[j * nodes_along]; };
                 const auto slope_at = [&](int j) { return from[fields * half_field + j * nodes_along]; };
-                const auto to =
-                    [&](int axis) { return [=](int q, value sum) { target[axis * axis_words + q * row_words] = sum; };
-                    };
+                const auto to = [&](int axis) {
+                    return [=](int q, value sum) { target[axis * axis_words + q * row_words] = sum; };
+                };
                 to_points(basis_table, value_at, to(0));
                 to_points(slope_table, value_at, to(1));
                 to_points(basis_table, slope_at, to(2));
@@ -615,8 +639,9 @@ corner_force_teams(const real* __restrict__ x, const real* __restrict__ v, const
                 const int j = item % energies_along, z = item / energies_along;
                 const real* const from = halves + z * half_layer + energies_of_half + j;
                 real* const target = rows + z * points_along * row_words + energies_of_row + j;
-                to_points(bernstein_table, [&](int i) { return from[i * energies_along]; },
-                    [&](int q, value sum) { target[q * row_words] = sum; });
+                to_points(bernstein_table, [&](int i) { return from[i * energies_along]; }, [&](int q, value sum) {
+                    target[q * row_words] = sum;
+                });
             }
             team_barrier(own);
             // The points: a thread has two, which are mirror images along the first axis. What its row gives to a sum
@@ -748,8 +773,9 @@ corner_force_teams(const real* __restrict__ x, const real* __restrict__ v, const
                 const int j = item % energies_along, z = item / energies_along;
                 const real* const from = rows + z * points_along * row_words + energies_of_row + j;
                 real* const target = halves + z * half_layer + energies_of_half + j;
-                from_points(bernstein_table, [&](int y) { return from[y * row_words]; },
-                    [&](int i, value sum) { target[i * energies_along] = sum; });
+                from_points(bernstein_table, [&](int y) { return from[y * row_words]; }, [&](int i, value sum) {
+                    target[i * energies_along] = sum;
+                });
             }
             team_barrier(own);
         }
@@ -759,8 +785,9 @@ corner_force_teams(const real* __restrict__ x, const real* __restrict__ v, const
         for (int item = threadIdx.x; item < dimension * layer_nodes; item += threads_per_block) {
             const int c = item / layer_nodes, target = item % layer_nodes;
             const real* const from = all_halves + c * layer_nodes + target;
-            const auto along_at =
-                [&](int z) { return from[z * half_layer] + from[z * half_layer + 2 * dimension * layer_nodes]; };
+            const auto along_at = [&](int z) {
+                return from[z * half_layer] + from[z * half_layer + 2 * dimension * layer_nodes];
+            };
             const auto slope_at = [&](int z) { return from[z * half_layer + dimension * layer_nodes]; };
             real* const to = force + zone * vector_words + c * nodes + target;
             value sum[nodes_along];

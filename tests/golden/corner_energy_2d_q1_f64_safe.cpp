@@ -4,13 +4,12 @@
 // The same text serves any number of zones.
 // per zone: 172 operations sum-factorised, 200 bytes (compulsory); this form executes 172 operations
 using real = double;
-constexpr int dimension = 2, order = 1;
+constexpr int dimension = 2;
 constexpr int nodes_along = 2, energies_along = 1, points_along = 2;  // of an axis
 constexpr int nodes = 4, energies = 1, points = 4, columns = 2;  // columns: of points along the last axis
 constexpr int vector_words = dimension * nodes, stress_words = dimension * dimension * points;  // of a zone
 constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread sums up together
 constexpr int splits = 1;  // threads that share a column of points
-constexpr int together = 2;  // components whose sums a zone makes at a time
 constexpr int lanes = 8, team = 1;
 
 // What a thread computes with: a number of each of `lanes` neighbouring zones.
@@ -54,8 +53,6 @@ static constexpr real bernstein_table[2][1] = {
     {real(1)},
     {real(1)},
 };
-static constexpr real weight_table[2] = {real(0.50000000000000011), real(0.50000000000000011)};
-static constexpr real inverse_weight_table[2] = {real(1.9999999999999996), real(1.9999999999999996)};
 
 enum class Table { basis, slope, bernstein };
 template <Table table>
@@ -199,8 +196,9 @@ corner_force_work(const real* __restrict w, const real* __restrict stress, real*
                     lane, [&](int i) { return powers[i]; }, [&](int i, value sum) { energy_plane[i] = sum; });
                 barrier();
                 from_points<Table::bernstein, 1, energies_along>(
-                    lane, [&](int i) { return energy_plane[i]; },
-                        [&](int i, value sum) { put<energies>(work, at, i, sum); });
+                    lane, [&](int i) { return energy_plane[i]; }, [&](int i, value sum) {
+                        put<energies>(work, at, i, sum);
+                    });
             }
         }
     }

@@ -19,8 +19,8 @@ typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), 
 // of rows of a kind takes.
 constexpr int kinds = 2, kind_count[] = {12, 9}, kind_begin[] = {0, 12}, change[] = {0, 1};
 
-static const short first_node[] = {1, 2, 3, 4, 5, 8, 9, 10, 14, 0, 7, 13},
-    second_node[] = {6, 11, 15, 18, 20, 12, 16, 19, 17};
+static const short first_node[] = {1, 2, 3, 4, 5, 8, 9, 10, 14, 0, 7, 13};
+static const short second_node[] = {6, 11, 15, 18, 20, 12, 16, 19, 17};
 
 // Rows i and i + step of a square of vectors, of which every other block of `step` words changes places.
 template <int step, int... lane>

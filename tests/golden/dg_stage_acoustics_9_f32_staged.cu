@@ -18,7 +18,7 @@ constexpr int dimension = 3, face_count = 4, face_nodes = 55, face_points = face
 constexpr int elements_per_block = 16, elements_per_thread = 2,
     element_groups = elements_per_block / elements_per_thread;
 constexpr int node_lanes = 4, element_lanes = 8, warps_along_nodes = 16;
-constexpr int nodes_per_thread = 4, nodes_padded = 256;
+constexpr int nodes_per_thread = 4;
 constexpr int group = 4, unroll = 4;  // neighbouring nodes of a thread, and columns of an operator per trip
 constexpr int stages = 4, tile_rows = 16;  // of coefficients on their way, and rows of a warp
 constexpr int face_columns = 60;   // columns of LIFT for a face, padded
@@ -45,16 +45,18 @@ __device__ const Images images[even_parts] =
 constexpr int padded_columns = 4;  // of a row, where nothing is
 __device__ const short padded_column[4] = {70, 71, 127, 183};
 __device__ const short row_node[256] =
-    {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 22, 23, 24, 25, 31, 32, 56, 57, 58, 59, 60, 61, 66, 67, 68, 69, 75,
-    76, 101, 102, 103, 104, 110, 111, 137, 138, 0, 11, 21, 30, 38, 55, 65, 74, 82, 100, 109, 117, 136, 144, 164, 9, 18,
-    26, 33, 39, 62, 70, 77, 83, 105, 112, 118, 139, 145, 165, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 10, 19, 27, 34,
-    40, 45, 49, 52, 20, 28, 35, 41, 46, 50, 29, 36, 42, 47, 37, 43, 64, 72, 79, 85, 90, 94, 73, 80, 86, 91, 81, 87, 108,
-    115, 121, 126, 116, 122, 143, 149, 54, 53, 51, 48, 44, 97, 95, 92, 88, 130, 127, 123, 154, 150, 170, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, 217, 212, 203, 189, 169, 142, 107, 63, 206, 193, 174, 148, 114, 71, 178, 153, 120, 78, 125, 84,
-    211, 202, 188, 168, 141, 106, 192, 173, 147, 113, 152, 119, 201, 187, 167, 140, 172, 146, 186, 166, 219, 214, 196,
-    157, 89, 216, 205, 177, 124, 210, 191, 151, 200, 171, 185, -1, -1, -1, -1, -1, -1, -1, -1, -1, 218, 215, 209, 199,
-    184, 163, 135, 99, 208, 198, 183, 162, 134, 98, 181, 160, 132, 96, 129, 93, 213, 207, 197, 182, 161, 133, 195, 180,
-    159, 131, 156, 128, 204, 194, 179, 158, 176, 155, 190, 175, -1, -1, -1, -1, -1, -1, -1, -1};
+    {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 22, 23, 24, 25, 31, 32, 56, 57,
+     58, 59, 60, 61, 66, 67, 68, 69, 75, 76, 101, 102, 103, 104, 110, 111, 137, 138, 0, 11, 21, 30,
+     38, 55, 65, 74, 82, 100, 109, 117, 136, 144, 164, 9, 18, 26, 33, 39, 62, 70, 77, 83, 105, 112,
+     118, 139, 145, 165, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 10, 19, 27, 34, 40, 45, 49, 52,
+     20, 28, 35, 41, 46, 50, 29, 36, 42, 47, 37, 43, 64, 72, 79, 85, 90, 94, 73, 80, 86, 91,
+     81, 87, 108, 115, 121, 126, 116, 122, 143, 149, 54, 53, 51, 48, 44, 97, 95, 92, 88, 130, 127, 123,
+     154, 150, 170, -1, -1, -1, -1, -1, -1, -1, -1, -1, 217, 212, 203, 189, 169, 142, 107, 63, 206, 193,
+     174, 148, 114, 71, 178, 153, 120, 78, 125, 84, 211, 202, 188, 168, 141, 106, 192, 173, 147, 113, 152, 119,
+     201, 187, 167, 140, 172, 146, 186, 166, 219, 214, 196, 157, 89, 216, 205, 177, 124, 210, 191, 151, 200, 171,
+     185, -1, -1, -1, -1, -1, -1, -1, -1, -1, 218, 215, 209, 199, 184, 163, 135, 99, 208, 198, 183, 162,
+     134, 98, 181, 160, 132, 96, 129, 93, 213, 207, 197, 182, 161, 133, 195, 180, 159, 131, 156, 128, 204, 194,
+     179, 158, 176, 155, 190, 175, -1, -1, -1, -1, -1, -1, -1, -1};
 // stride between elements as memory has them; how many have banks apart
 constexpr int nodal_row = 882, elements_apart = 16;
 __device__ const FacePoint points_of_faces[face_points] =
@@ -94,9 +96,8 @@ constexpr int points_in_flight = 6;  // of the faces, that a thread has at a tim
 constexpr int threads_per_block = 512, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 2;    // values per load and store of memory
-// points of an element's faces and their stride in shared memory, padded
-constexpr int flux_columns = 240, flux_row = 244;
-constexpr int field_columns = 224, field_row = 228;  // nodes of an element, likewise
+constexpr int flux_row = 244;  // their stride in shared memory
+constexpr int field_row = 228;  // their stride in shared memory
 constexpr int factors = 9, accumulators = 4, geometry_words = dimension * dimension;
 
 // Parts of nodal values are of four kinds, whose bits say under which reflections they are odd. What there is of a
@@ -138,11 +139,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
-            "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0)
+            : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
-            "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+            ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {
@@ -320,7 +321,6 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             // Point p of the faces of the block's elements: point `at` of element e.
             const int e = p / face_points, side = at.side, own_node = at.node, place = e * flux_row + at.place;
             // Here the own node is `own_node`, the neighbour's is `plus`, and its fields are `beyond`.
-            const size_t k = block_first + e;
             real frame[frame_words];
             load(frame, frames + e * frame_row + side * frame_words);
             const real* const own = nodal + e * nodal_row + own_node;

@@ -14,9 +14,8 @@ constexpr int unroll = 2;        // columns of an operator per trip
 constexpr int threads_per_block = 128, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 1;    // values per load and store of memory
-// points of an element's faces and their stride in shared memory, padded
-constexpr int flux_columns = 16, flux_row = 18;
-constexpr int field_columns = 16, field_row = 18;  // nodes of an element, likewise
+constexpr int flux_columns = 16, flux_row = 18;  // padded points of all faces, their stride in shared memory
+constexpr int field_columns = 16, field_row = 18;  // padded nodes of an element, their stride in shared memory
 constexpr int factors = 4, accumulators = 3, geometry_words = dimension * dimension;
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
@@ -62,7 +61,6 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     real* const here = reinterpret_cast<real*>(shared_memory);
     real* const fluxes = here;
     constexpr int field_words = 864;  // and those of the fluxes
-    constexpr int factor_words = 64;
     real* const factor = here + field_words;  // [elements_per_block][factors]
     // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in
     // registers.

@@ -22,8 +22,8 @@ static inline void store(real* to, vector value) { *reinterpret_cast<unaligned_v
 
 // Node of the element at each point of its faces: vmapM without the element's offset.
 static const unsigned short face_node[face_points] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 10, 11, 12, 16, 17, 19, 3, 6, 8, 9, 12, 14, 15, 17, 18, 19, 0, 4, 7, 9,
-        10,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 10, 11, 12, 16,
+    17, 19, 3, 6, 8, 9, 12, 14, 15, 17, 18, 19, 0, 4, 7, 9, 10,
     13, 15, 16, 18, 19,
 };
 

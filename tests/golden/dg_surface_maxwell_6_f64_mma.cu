@@ -13,8 +13,7 @@ constexpr int flux_steps = 14;  // of 8 columns of LIFT
 constexpr int threads_per_block = 192, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 2;  // values in 16 bytes
 constexpr int copy_width = 2;    // values per load and store of memory
-// points of an element's faces and their stride in shared memory, padded
-constexpr int flux_columns = 112, flux_row = 120;
+constexpr int flux_row = 120;  // their stride in shared memory
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
 template <int count>
@@ -66,8 +65,8 @@ __device__ __forceinline__ Values negated(const Values& b) {
 __device__ const unsigned short face_node[face_points] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 0, 1, 2, 3, 4,
     5, 6, 28, 29, 30, 31, 32, 33, 49, 50, 51, 52, 53, 64, 65, 66, 67, 74, 75, 76, 80, 81, 83, 6, 12, 17, 21, 24, 26, 27,
-    33, 38, 42, 45, 47, 48, 53, 57, 60, 62, 63, 67, 70, 72, 73, 76, 78, 79, 81, 82, 83, 0, 7, 13, 18, 22, 25, 27, 28,
-        34,
+    33, 38, 42, 45, 47, 48, 53, 57, 60, 62, 63, 67, 70, 72, 73,
+    76, 78, 79, 81, 82, 83, 0, 7, 13, 18, 22, 25, 27, 28, 34,
     39, 43, 46, 48, 49, 54, 58, 61, 63, 64, 68, 71, 73, 74, 77, 79, 80, 82, 83,
 };
 
@@ -80,7 +79,7 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
-    constexpr int field_words = 5760, out_words = 4032, factor_words = 0;
+    constexpr int field_words = 5760;
     real* const out = here + field_words;  // right-hand sides
     real* const fluxes = here;
 

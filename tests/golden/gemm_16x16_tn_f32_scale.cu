@@ -14,14 +14,14 @@ constexpr int passes = 1;  // of a block over so many matrices, one after the ot
 constexpr bool stacked = false;  // the rows of all matrices of a block are one tile
 constexpr int rows = 16, columns = 16, groups = 4;  // of a tile, and how many of them a block has
 constexpr int tiles_along_columns = 1, tiles = 1;  // of a matrix
-constexpr int chunk = 16, stages = 1;  // values along k that are staged at a time, and how many chunks are on their way
+constexpr int chunk = 16;  // values along k that are staged at a time
 constexpr int a_here_row = 20, a_here_inner = 1, a_group = 320;  // in shared memory
-constexpr int a_width = 4, a_length = 16, a_line_count = 64;  // words per copy, words of a line, lines
+constexpr int a_width = 4, a_line_count = 64;  // words per copy, lines
 constexpr int a_parts = 1, a_vectors = 4, a_lines = 16, a_unroll = 4;
 constexpr int b_here_column = 20, b_here_inner = 1, b_group = 320;  // in shared memory
-constexpr int b_width = 4, b_length = 16, b_line_count = 64;  // words per copy, words of a line, lines
+constexpr int b_width = 4, b_line_count = 64;  // words per copy, lines
 constexpr int b_parts = 1, b_vectors = 4, b_lines = 16, b_unroll = 4;
-constexpr int stage_words = 2560, b_start = groups * a_group;
+constexpr int b_start = groups * a_group;
 // rows and columns that a thread accumulates, and values along k at a time
 constexpr int thread_m = 4, thread_n = 4, step = 4;
 constexpr int threads_m = 4, threads_n = 4;  // along the rows and the columns of a tile
@@ -34,11 +34,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
-            "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0)
+            : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
-            "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+            ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {
@@ -66,8 +66,9 @@ __device__ __forceinline__ void load(real (&to)[count], const real* from) {
 }
 
 // The result of a sum; C is not read where beta is 0, so that it may hold anything.
-__device__ __forceinline__ void put(real* to, real sum, real alpha,
-    real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
+__device__ __forceinline__ void put(real* to, real sum, real alpha, real beta) {
+    *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to;
+}
 
 // Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds
 // them meanwhile. What lies beyond the matrices becomes zero.

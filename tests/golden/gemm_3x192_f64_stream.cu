@@ -6,7 +6,7 @@
 // operations
 using real = double;
 constexpr int m = 3, n = 192, k = 27;
-constexpr long long stride_a = 81, stride_b = 0, stride_c = 576;  // words from one matrix to the next
+constexpr long long stride_a = 81, stride_c = 576;  // words from one matrix to the next
 constexpr int a_row = 1, a_inner = 3;     // op(A)(row, l) lies at row * a_row + l * a_inner
 constexpr int b_inner = 1, b_column = 27;  // op(B)(l, column) at l * b_inner + column * b_column
 constexpr int warps = 6, threads_per_block = 192, blocks_per_multiprocessor = 2;
@@ -26,11 +26,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
-            "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0)
+            : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
-            "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+            ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {

@@ -14,8 +14,9 @@ constexpr int lanes = 8, together = 8;  // words in a vector, and products that 
 typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
 
 // The result of a sum; C is not read where beta is 0, so that it may hold anything.
-static inline void put(real* to, real sum, real alpha,
-    real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
+static inline void put(real* to, real sum, real alpha, real beta) {
+    *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to;
+}
 
 // `lanes` products side by side: word by word, lane i of a vector belongs to matrix i. Lanes without a matrix work on
 // the first one's words.

@@ -4,7 +4,7 @@
 // The same text serves any number of matrices.
 // per product: 1296 operations, 5896 bytes (compulsory)
 using real = double;
-constexpr int m = 8, n = 81;
+constexpr int m = 8;
 constexpr long long stride_a = 648, stride_x = 81, stride_y = 8;  // words from one to the next
 
 static inline void put(real* to, real sum) { *to = sum; }

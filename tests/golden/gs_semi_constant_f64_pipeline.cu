@@ -246,8 +246,8 @@ __device__ __forceinline__ void prepare_barriers(Barrier* full) {
 }
 
 __device__ __forceinline__ void expect_bytes(Barrier* full, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(full)),
-        "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(full)), "r"(bytes)
+        : "memory");
 }
 
 // One thread copies whole rows; no register holds them meanwhile.
@@ -369,8 +369,9 @@ struct Rows {
     int pitch, row_words, ny, nz, z;
 
     __device__ __forceinline__ int array_words() const { return words_of_rows(2, row_words, pitch); }
-    __device__ __forceinline__ int words_of_stage() const { return arrays * array_words()
-        + own * (stencil_rows * stencil_words); }
+    __device__ __forceinline__ int words_of_stage() const {
+        return arrays * array_words() + own * (stencil_rows * stencil_words);
+    }
     // Stencils of plane number i: place of row 0.
     __device__ __forceinline__ const real* stencils(int i) const {
         return stencil + ((min(z + i, nz) - 1) * wide(ny) - 1) * stencil_words;
@@ -379,12 +380,14 @@ struct Rows {
     // Plane number i; those beyond the grid read its boundary again.
     __device__ __forceinline__ wide at(int i, int y) const { return min(z + i, nz + 1) * plane + y * wide(pitch); }
     // Which array of a stage has a plane of u, or of f.
-    __device__ __forceinline__ static int place(int i) { return parity == 1 ? i / 2 : i == planes ? own + 1
-        : (i + 2) / 2; }
+    __device__ __forceinline__ static int place(int i) {
+        return parity == 1 ? i / 2 : i == planes ? own + 1 : (i + 2) / 2;
+    }
     __device__ __forceinline__ static int place_of_right_side(int i) { return own + outside + i / 2; }
     __device__ __forceinline__ int first_stencil(int y) const { return max(y - 1, 1); }
-    __device__ __forceinline__ int rows_of_stencils(int y) const { return max(min(y + 2, ny) - first_stencil(y) + 1, 0);
-        }
+    __device__ __forceinline__ int rows_of_stencils(int y) const {
+        return max(min(y + 2, ny) - first_stencil(y) + 1, 0);
+    }
 
     // Coefficients of a row of plane number i in the stage of row y; of a row that there is not, those of the last one
     // on that side, unused.
@@ -489,8 +492,9 @@ __device__ __forceinline__ void walk_plane(
     for (int number = 0; number < rows.steps(); ++number) {
         const int y = 1 + 2 * number;
         const real* const from = rows.take(number);
-        const auto own_at =
-            [&](int place, int row) { return load(from + place * rows.array_words() + row * pitch + x_read); };
+        const auto own_at = [&](int place, int row) {
+            return load(from + place * rows.array_words() + row * pitch + x_read);
+        };
         const auto u_at = [&](int row) { return own_at(rows.place(i), row); };
         const auto f_at = [&](int row) { return own_at(rows.place_of_right_side(i), row); };
         const auto beside_at = [&](int plane, int row) { return own_at(rows.place(plane), row); };

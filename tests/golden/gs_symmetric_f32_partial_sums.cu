@@ -7,7 +7,6 @@ using real = float;
 using wide = long long;  // a position in an array
 constexpr int block_x = 32, block_y = 6, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 2;
-constexpr int z_block = 2;            // planes that a block covers
 constexpr int points_per_thread = 2;  // along x
 // At each end of a warp they repeat points of the neighbouring warp. A new value follows from old ones of up to four
 // words to both sides; what is handed over needs new values of a word more: to the left that of an odd point, which

@@ -18,11 +18,11 @@ static constexpr real basis[5][4] = {
     {real(0.036423441495056538), real(-0.11471119025512586), real(0.33825879877335019), real(0.7400289499867192)},
 };
 static constexpr real place_of_point[5] =
-    {real(0.046910077030668018), real(0.23076534494715845), real(0.5), real(0.7692346550528415),
-    real(0.95308992296933193)};
+    {real(0.046910077030668018), real(0.23076534494715845), real(0.5),
+     real(0.7692346550528415), real(0.95308992296933193)};
 static constexpr real weight_of_point[5] =
-    {real(0.1184634425280945), real(0.23931433524968324), real(0.28444444444444444), real(0.23931433524968324),
-    real(0.1184634425280945)};
+    {real(0.1184634425280945), real(0.23931433524968324), real(0.28444444444444444),
+     real(0.23931433524968324), real(0.1184634425280945)};
 constexpr int chunk_rows = 32;
 constexpr int lanes = 4, columns = 5;  // elements of a vector, lines of an element's points
 

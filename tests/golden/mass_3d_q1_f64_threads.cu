@@ -17,7 +17,6 @@ __constant__ real basis[3][2] = {
 constexpr int elements_per_block = 32, threads_per_block = 96, blocks_per_multiprocessor = 1;
 constexpr int weight_row = 27, node_row = 9;  // odd: threads with a row each are in different banks
 constexpr int node_threads = 128, corners_together = 2;
-constexpr unsigned all_lanes = 0xffffffffu;
 
 __device__ __forceinline__ real multiply_add(real a, real b, real c) { return fma(a, b, c); }
 

@@ -67,8 +67,9 @@ class Buffer {
 
     public:
     explicit Buffer(wide count) : words(count + 64 / sizeof(real)) {}
-    real* data() { return words.data()
-        + (64 - reinterpret_cast<__UINTPTR_TYPE__>(words.data()) % 64) % 64 / sizeof(real); }
+    real* data() {
+        return words.data() + (64 - reinterpret_cast<__UINTPTR_TYPE__>(words.data()) % 64) % 64 / sizeof(real);
+    }
 };
 
 

@@ -232,15 +232,17 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     // from plane k to what is above it
     const auto plane_step = [&](int k) { return (unsigned(k) < unsigned(nz - 1) ? 1 : around) * plane; };
     const auto row_start = [&](int row) { return unsigned(source(j + row, ny)) * pitch; };
-    const auto load_row =
-        [&](const Arrays& of_plane, int row) { return load_cells(of_plane, row_start(row) + i_read); };
+    const auto load_row = [&](const Arrays& of_plane, int row) {
+        return load_cells(of_plane, row_start(row) + i_read);
+    };
     const auto to_cells = [&](const Loaded<Words>& from, int row, int k) {
         Cells result = cells(a, from);
         if (is_zero(k, nz) || is_zero(j + row, ny)) result.v = Words{};
         return result;
     };
-    const auto cells_of =
-        [&](const Arrays& of_plane, int row, int k) { return to_cells(load_row(of_plane, row), row, k); };
+    const auto cells_of = [&](const Arrays& of_plane, int row, int k) {
+        return to_cells(load_row(of_plane, row), row, k);
+    };
     // The planes `begin`, and the ones above and below; they go up with the march.
     Arrays at_k = moved(a, begin * plane), at_above = moved(at_k, plane_step(begin));
     Arrays at_below = moved(a, source(begin - 1, nz) * plane);

@@ -130,6 +130,7 @@ KernelSource CpuKernel::source(const Problem& problem, const Config& config, con
                           {"pressure_rows", grid.kind != Kind::velocity && !pairs},
                           {"keeps", step && !grid.in_place},
                           {"streaming", streaming},
+                          {"solid", grid.dimension == 3},
                           {"absorbing", grid.absorbing},
                           {"undamped", !grid.absorbing && !pairs},
                           {"scalar_media", !grid.array_media}});

@@ -51,7 +51,7 @@ Buffers::Buffers(const ZoneKernel& kernel, const Pass& pass) {
     if (with_energies) energy_plane = shape.energies_along * shape.columns();
     if (with_energies && d == 3) energy_lines = shape.energies_along * shape.energies_along * shape.points_along;
     if (pass.work) powers = shape.points();
-    if (pass.points) rates = kernel.team;
+    if (pass.points && kernel.team > 1) rates = kernel.team;
     if (pass.assembly) {
         across = slab_energies(shape) * d * shape.columns();
         if (d == 3) along = slab_energies(shape) * shape.nodes_along * shape.energies_along * (2 * shape.points_along + 1);

@@ -1,7 +1,6 @@
 #include "generator/families/corner_force/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -170,18 +169,6 @@ Block weight_tables(const TensorElement& element, Target target) {
     return constant_list(target, "weight_table", element.weights).append(constant_list(target, "inverse_weight_table", inverse));
 }
 
-// {{a, b}, {c, d}}
-std::string nested_list(int rows, int columns, const std::function<double(int, int)>& entry) {
-    std::vector<std::string> lists;
-    for (int row = 0; row < rows; ++row) {
-        std::vector<std::string> numbers;
-        numbers.reserve(static_cast<std::size_t>(columns));
-        for (int column = 0; column < columns; ++column) numbers.push_back(fmt::format("real({:.17g})", entry(row, column)));
-        lists.push_back(fmt::format("{{{}}}", fmt::join(numbers, ", ")));
-    }
-    return fmt::format("{{{}}}", fmt::join(lists, ", "));
-}
-
 }  // namespace
 
 Block axis_tables(const Shape& shape, Target target) {
@@ -201,9 +188,11 @@ Block axis_parts(const Shape& shape, Target target) {
         const auto mirrored = [&](int q, int i) { return whole(q, columns - 1 - i); };
         const auto even = [&](int q, int i) { return 2 * i + 1 == columns ? whole(q, i) : (whole(q, i) + mirrored(q, i)) / 2; };
         const auto odd = [&](int q, int i) { return (whole(q, i) - mirrored(q, i)) / 2; };
-        all_tables.line("{} AxisTable<{}, {}> {} = {{{}, {}, {}}};", dialect_of(target).table, of.length, of.sign, of.name,
-                        nested_list(whole.rows, columns, whole), nested_list(whole.rows / 2, (columns + 1) / 2, even),
-                        nested_list(whole.rows / 2, columns / 2, odd));
+        all_tables.open(fmt::format("{} AxisTable<{}, {}> {} =", dialect_of(target).table, of.length, of.sign, of.name));
+        for (const std::string& rows : {table_rows(whole.rows, columns, whole), table_rows(whole.rows / 2, (columns + 1) / 2, even),
+                                        table_rows(whole.rows / 2, columns / 2, odd)})
+            all_tables.lines_of("{\n" + rows + "},\n");
+        all_tables.close(";");
     }
     return all_tables;
 }
@@ -271,12 +260,14 @@ Block zone_pass(const ZoneKernel& kernel, const Problem& problem, const Pass& pa
                                {"once", line_of(dialect.keep_loop)},
                                {"unroll", line_of(dialect.unroll)},
                                {"unroll_points", line_of(unroll_points(shape, dialect))},
-                               {"slab", slab}});
+                               {"slab", slab},
+                               {"between_components", kernel.together() < shape.dimension ? line_of("barrier();") : Block()}});
     return Block().lines_of(render(fmt::format("corner_force/kernel{}/pass", dialect.file), holes,
                                    {{"solid", shape.dimension == 3},
                                     {"gradients_alone", pass.kind == Kind::gradients},
                                     {"of_w", pass.of_w || !shape.physics()},
                                     {"points", pass.points},
+                                    {"teams", kernel.team > 1},
                                     {"momentum", pass.momentum},
                                     {"work", pass.work},
                                     {"assembly", pass.assembly},

@@ -6,15 +6,19 @@
 
 namespace hone::inline v0_1 {
 
-Block constant_table(Target target, const std::string& name, int rows, int columns, const std::function<double(int, int)>& entry) {
-    Block block;
-    block.line("{} real {}[{}][{}] = {{", dialect_of(target).table, name, rows, columns);
+std::string table_rows(int rows, int columns, const std::function<double(int, int)>& entry) {
+    std::string text;
     for (int row = 0; row < rows; ++row) {
-        std::string text;
+        text += "    {";
         for (int column = 0; column < columns; ++column) text += fmt::format("{}real({:.17g})", column == 0 ? "" : ", ", entry(row, column));
-        block.line("    {{{}}},", text);
+        text += "},\n";
     }
-    return block.text("};");
+    return text;
+}
+
+Block constant_table(Target target, const std::string& name, int rows, int columns, const std::function<double(int, int)>& entry) {
+    return Block().lines_of(
+        fmt::format("{} real {}[{}][{}] = {{\n{}}};\n", dialect_of(target).table, name, rows, columns, table_rows(rows, columns, entry)));
 }
 
 Block constant_list(Target target, const std::string& name, const std::vector<double>& numbers) {

@@ -36,22 +36,17 @@ void Coefficients::even_out() {
 }
 
 Block coefficient_table(const std::string& declared, const Coefficients& coefficients, int columns, Precision precision) {
-    constexpr std::size_t longest_line = 130;
     const bool f32 = precision == Precision::f32;
     Block block;
     block.line("__device__ const real {} = {{", declared);
     for (int c = 0; c < columns; ++c) {
-        std::string line = "    {";
+        std::string row;
         for (int n = 0; n < coefficients.rows(); ++n) {
             const double value = coefficients(n, c);
             const std::string word = value == 0 ? "0" : fmt::format("{:#.{}g}{}", value, f32 ? 9 : 17, f32 ? "f" : "");
-            if (line.size() + word.size() > longest_line) {
-                block.text(line);
-                line = "    ";
-            }
-            line += (line.back() == ',' ? " " : line.back() == '{' ? "" : " ") + word + (n + 1 < coefficients.rows() ? "," : "},");
+            row += (n == 0 ? "" : ", ") + word;
         }
-        block.text(line);
+        block.line("    {{{}}},", row);
     }
     return block.text("};");
 }

@@ -344,10 +344,11 @@ double padded_lift(const Shape& shape, const Operands& operands, int node, int c
 
 Block operand_constants(const Plan& plan, const Operands& operands) {
     Block block;
-    block.line("constexpr int flux_columns = {}, flux_row = {};  // points of an element's faces and their stride in shared memory, padded",
-               operands.flux_columns, operands.flux_row);
+    block.line("constexpr int flux_columns = {}, flux_row = {};  // padded points of all faces, their stride in shared memory", operands.flux_columns,
+               operands.flux_row);
     if (!plan.any(&Pass::volume)) return block;
-    block.line("constexpr int field_columns = {}, field_row = {};  // nodes of an element, likewise", operands.field_columns, operands.field_row);
+    block.line("constexpr int field_columns = {}, field_row = {};  // padded nodes of an element, their stride in shared memory",
+               operands.field_columns, operands.field_row);
     return block.line("constexpr int factors = {}, accumulators = {}, geometry_words = dimension * dimension;", plan.own_algebra().factor_count(),
                       plan.own_algebra().accumulators);
 }

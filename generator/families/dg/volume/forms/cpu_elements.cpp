@@ -101,8 +101,9 @@ struct Kinds {
     }
     Block nodes() const {
         if (parity != nullptr)
-            return Block().line("static const short first_node[] = {{{}}}, second_node[] = {{{}}};", fmt::join(parity->first, ", "),
-                                fmt::join(parity->second, ", "));
+            return Block()
+                .line("static const short first_node[] = {{{}}};", fmt::join(parity->first, ", "))
+                .line("static const short second_node[] = {{{}}};", fmt::join(parity->second, ", "));
         if (doubled == nullptr) return {};
         std::vector<std::string> groups;
         for (const std::array<int, 4>& images : doubled->orbits) groups.push_back(fmt::format("{{{}}}", fmt::join(images, ", ")));
