@@ -33,8 +33,8 @@ struct Limits {
     int cache_bytes = 1 << 20;                ///< CPU: L2 per core; CUDA: L2
     int compiler = 0;                         ///< CUDA: release of the compiler times ten (118 for NVRTC 11.8); 0: as new as any
 
-    /// Whether the architecture has it, and the compiler knows the instructions. Always false on the
-    /// CPU.
+    /// Whether the architecture has it, and the compiler knows the instructions. Always false on
+    /// the CPU.
     bool has(Feature feature) const;
 };
 

@@ -25,7 +25,8 @@ void add_device(CLI::App& app, std::string& device, Folder& records, const std::
 inline void add_first_use(CLI::App& app, hone::SessionSettings& settings) {
     app.add_option_function<std::string>(
            "--first-use", [&settings](const std::string& word) { settings.first_use = hone::parse_first_use(word, "--first-use"); },
-           "predicted or measured: whether a problem that nobody tuned runs by what other results suggest, or by the best of several suggestions, which "
+           "predicted or measured: whether a problem that nobody tuned runs by what other results suggest, or by the best of several suggestions, "
+           "which "
            "are measured first and kept; default what HONE_FIRST_USE says, else predicted")
         ->check(CLI::IsMember({"predicted", "measured"}));
 }

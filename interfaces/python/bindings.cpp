@@ -553,7 +553,8 @@ NB_MODULE(_hone, module) {
             "TypeError or ValueError that name the array.")
         .def_prop_ro("problem", text(&hone_kernel_info::problem), "In full, with the values that were left out.")
         .def_prop_ro("configuration", text(&hone_kernel_info::configuration), "'block_x=32,block_y=8,...'")
-        .def_prop_ro("grade", &Kernel::grade, "How well it fits: 'exact', 'measured', 'nearest_size', 'same_architecture', 'predicted', 'other_architecture', 'none'.")
+        .def_prop_ro("grade", &Kernel::grade,
+                     "How well it fits: 'exact', 'measured', 'nearest_size', 'same_architecture', 'predicted', 'other_architecture', 'none'.")
         .def_prop_ro("note", text(&hone_kernel_info::note), "What may make the configuration less fit, beside its grade.")
         .def_prop_ro("source", text(&hone_kernel_info::source), "The text that was compiled.")
         .def_prop_ro("range_unit", text(&hone_kernel_info::range_unit), "'planes', 'elements', ...")

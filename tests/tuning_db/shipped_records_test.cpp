@@ -9,9 +9,9 @@
 #include "tests/support/places.hpp"
 #include "tuner/disturbance.hpp"
 #include "tuning_db/database.hpp"
+#include "tuning_db/device_models.hpp"
 #include "tuning_db/record_json.hpp"
 #include "tuning_db/todays_names.hpp"
-#include "tuning_db/device_models.hpp"
 
 namespace hone::shipped_records_test {
 namespace {
