@@ -53,6 +53,9 @@ const std::map<std::string, std::vector<std::string>>& problems_by_family() {
         {"fe_mass",
          {"kernel=apply_dot dimension=3 order=2 points=4 components=3 elements=13 nodes=500", "dimension=3 order=4 points=8 elements=3 nodes=325",
           "data=vertices dimension=2 order=3 components=2 elements=21 nodes=256"}},
+        {"staggered_flow",
+         {"kernel=momentum ends=periodic nx=37 ny=19 nz=11", "kernel=divergence ends=planes nx=37 ny=19 nz=11",
+          "kernel=projection ends=periodic nx=37 ny=19 nz=11"}},
     };
     return all;
 }

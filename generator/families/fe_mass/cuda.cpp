@@ -6,7 +6,7 @@ namespace hone::inline v0_1::fe {
 
 CudaKernel::CudaKernel(const Shape& of, const Config& config)
     : shape(of),
-      elements_per_block(static_cast<int>(config.integer("elements_per_block"))),
+      elements_per_block(static_cast<int>(integer_or(config, "elements_per_block", 1))),
       node_threads(static_cast<int>(integer_or(config, "node_threads", 1))),
       loads_in_flight(static_cast<int>(integer_or(config, "loads_in_flight", 1))),
       min_blocks(static_cast<int>(integer_or(config, "min_blocks", 1))) {

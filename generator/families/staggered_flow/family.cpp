@@ -132,7 +132,14 @@ Family staggered_flow() {
         extent("nx"),
         extent("ny"),
         extent("nz"),
-        {"pitch", "words from one row to the next; 0: nx, rounded up to 128 bytes", {}, 0, 2 * flow::largest_extent, true, "0"}};
+        {"pitch",
+         "words from one row to the next; 0: nx, rounded up to 128 bytes",
+         {},
+         0,
+         2 * flow::largest_extent,
+         true,
+         "0",
+         [](const Problem& problem) { return flow::Grid(problem).pitch; }}};
     family.range_unit = "planes";
     family.range = [](const Problem& problem) { return problem.integer("nz"); };
     family.arrays = flow::arrays;

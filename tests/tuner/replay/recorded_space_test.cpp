@@ -431,7 +431,7 @@ TEST(RecordedSpace, WhatIsWrittenForKernelTunerHasAProblemSize) {
         return text.substr(begin, text.find(",\n", begin) - begin);
     };
     EXPECT_EQ(written("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=64 nz=32", ""), "[96, 64, 32]");
-    EXPECT_EQ(written("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=64 nz=32 pitch=128", ""), "[96, 64, 32, 128]");
+    EXPECT_EQ(written("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=64 nz=32 pitch=160", ""), "[96, 64, 32, 160]");
     EXPECT_EQ(written("dg_volume equation=maxwell_3d order=3 precision=f32 elements=5000", ""), "[5000]");
     EXPECT_EQ(written("gauss_seidel_27 stencil=constant precision=f32 nx=wide", ""), "\"callable\"");
     EXPECT_EQ(written("add", ""), "\"callable\"");

@@ -239,7 +239,7 @@ Form form_of(const Problem& problem, const std::string& units) {
                                   .former_name = "elements_per_thread"}},
                     .constraints = {{"layout",
                                      [shape](const Config& config) { return MatrixUnits(shape, config).layout_violation(); },
-                                     {"fields_per_pass", "elements_per_block", "groups_per_warp"}}},
+                                     {"algebra", "fields_per_pass", "elements_per_block", "groups_per_warp"}}},
                     .safe = {{"algebra", "covariant"},
                              {"fields_per_pass", std::int64_t{shape.fields}},
                              {"elements_per_block", std::int64_t{8}},
