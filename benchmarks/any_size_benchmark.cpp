@@ -184,6 +184,7 @@ void register_all(Run& run) {
 std::vector<std::string> problems(const Run& run) {
     Draw draw(run.seed);
     std::vector<std::string> keys;
+    keys.reserve(static_cast<std::size_t>(run.draws));
     for (int i = 0; i < run.draws; ++i) keys.push_back(draw.problem().key());
     return keys;
 }
