@@ -100,6 +100,7 @@ Limits limits_of_processor(const DeviceFingerprint& device) {
 const std::vector<DeviceModel>& device_models() {
     static const std::vector<DeviceModel> models = [] {
         std::vector<DeviceModel> all;
+        all.reserve(std::size(rows));
         for (const Row& row : rows) all.push_back(model_of(row));
         return all;
     }();

@@ -109,7 +109,7 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
 // As few passes as the result can have run untuned.
 Forms cpu_forms(const Problem& problem, const Limits& limits) {
     Forms forms = serving(cpu_rows, problem, limits);
-    const std::string result = problem.word("result");
+    const std::string& result = problem.word("result");
     forms.safe = result == "products" ? "whole" : result == "points" ? "force" : forms.list.front().space.name;
     return forms;
 }

@@ -96,9 +96,11 @@ struct CudaKernel {
 /// `resources()` and `kernel(problem, config, limits)`.
 template <typename Kernel>
 Form cuda_form(const Problem& problem, const Limits& limits, FormSpace space) {
-    return {.space = std::move(space),
-            .resources = [grid = Grid(problem)](const Config& config) { return Kernel(grid, config).resources(); },
-            .kernel = [problem, limits](const Config& config) { return Kernel(Grid(problem), config).kernel(problem, config, limits); }};
+    Form form;
+    form.space = std::move(space);
+    form.resources = [grid = Grid(problem)](const Config& config) { return Kernel(grid, config).resources(); };
+    form.kernel = [problem, limits](const Config& config) { return Kernel(Grid(problem), config).kernel(problem, config, limits); };
+    return form;
 }
 
 /// Tunables and rules that several forms have.
