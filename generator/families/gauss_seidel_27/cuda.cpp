@@ -144,6 +144,7 @@ std::string word_of(StencilIn place) {
 
 Tunable stencil_in_tunable(const std::vector<StencilIn>& places) {
     std::vector<std::string> names;
+    names.reserve(places.size());
     for (const StencilIn place : places) names.push_back(word_of(place));
     return {"stencil_in",
             "where the stencil is held; streaming: read-only loads that leave the caches to what is read again; by_value: in the arguments of the "

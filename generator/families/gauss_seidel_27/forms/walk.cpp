@@ -22,7 +22,7 @@ constexpr std::array stagings{std::pair{Staging::registers, "registers"}, std::p
                               std::pair{Staging::partial_sums, "partial_sums"}, std::pair{Staging::partial_sums_async, "partial_sums_async"}};
 
 Staging staging_of(const Config& config) {
-    const std::string word = config.word("staging");
+    const std::string& word = config.word("staging");
     return std::find_if(stagings.begin(), stagings.end(), [&](const auto& staging) { return staging.second == word; })->first;
 }
 
