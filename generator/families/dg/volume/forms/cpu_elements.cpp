@@ -185,8 +185,7 @@ Form cpu_elements_form(const Problem& problem, const Limits& limits) {
                                   "what D works on: nodal values, or their even and odd parts under the reflection of the element that swaps r and s "
                                   "(parity), or under that and the one that swaps a tetrahedron's other two vertices (double_parity)",
                                   shape.dimension == 3 ? words({"nodal", "parity", "double_parity"}) : words({"nodal", "parity"})},
-                                 {"lanes", "words of a vector: neighbouring elements",
-                                  f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+                                 {"lanes", "words of a vector: neighbouring elements", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
                                  {"rows_per_tile", "rows of D accumulated at a time", numbers({1, 2, 3, 4, 6, 8})},
                                  unrolled_columns()},
                     .constraints = {{"registers", [shape, limits](const Config& config) { return Elements(shape, config).many_sums(limits); }},
