@@ -45,14 +45,13 @@ class Draw {
 
   private:
     double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
+    std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
     double log_uniform(double low, double high) { return std::exp(uniform(std::log(low), std::log(high))); }
 
     /// Of a parameter that is no size.
     std::string choice(const ProblemParameter& parameter) {
         if (!parameter.fallback.empty() && uniform(0, 1) < 0.5) return parameter.fallback;
-        if (!parameter.words.empty())
-            return parameter
-                .words[std::min(parameter.words.size() - 1, static_cast<std::size_t>(uniform(0, 1) * static_cast<double>(parameter.words.size())))];
+        if (!parameter.words.empty()) return parameter.words[below(parameter.words.size())];
         constexpr double most = 128;  // of the shapes of matrices
         const double low = static_cast<double>(std::max<std::int64_t>(parameter.low, 1));
         return fmt::format("{:.0f}", std::floor(log_uniform(low, std::min(static_cast<double>(parameter.high), most) + 1)));
@@ -60,8 +59,8 @@ class Draw {
 
     std::optional<Problem> attempt() {
         const Families& families = built_in_families();
-        const auto number = static_cast<std::size_t>(uniform(0, 1) * static_cast<double>(std::distance(families.begin(), families.end())));
-        const Family& family = *std::next(families.begin(), static_cast<std::ptrdiff_t>(number));
+        const auto count = static_cast<std::size_t>(std::distance(families.begin(), families.end()));
+        const Family& family = *std::next(families.begin(), static_cast<std::ptrdiff_t>(below(count)));
         std::string choices = family.name;
         std::vector<std::pair<const ProblemParameter*, double>> sizes;  // with the part that each has in growing
         for (const ProblemParameter& parameter : family.parameters) {
@@ -134,18 +133,11 @@ void compare(benchmark::State& state, const Problem& problem, Run& run) {
     }
     const auto specs = family.arrays(problem);
     const bool places = std::any_of(specs.begin(), specs.end(), holds_integers);
-    const std::vector<DeviceArray> arrays = arrays_of(problem, places ? std::optional(family.workload(problem, 1)) : std::nullopt);
-    std::vector<void*> pointers(arrays.size());
-    std::transform(arrays.begin(), arrays.end(), pointers.begin(), [](const DeviceArray& array) { return array.data(); });
-    std::vector<std::unique_ptr<BoundKernel>> bound;
-    std::vector<std::function<void()>> contenders;
     const Config safe = family.space(problem, device.limits).safe();
-    for (const Config& config : {match.config, safe, at_first_use.value_or(match.config), best.value_or(safe)}) {
-        bound.push_back(std::make_unique<BoundKernel>(bench.library().kernel(problem, config), pointers));
-        contenders.emplace_back([kernel = bound.back().get()] { kernel->launch(); });
-    }
+    const Contenders contenders(problem, places ? std::optional(family.workload(problem, 1)) : std::nullopt,
+                                {match.config, safe, at_first_use.value_or(match.config), best.value_or(safe)});
     for (auto _ : state) {
-        const std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 7);
+        const std::vector<double> seconds = contenders.measure(7);
         // Tuning ends with what it found; of what is known by then the fastest is the measure.
         const double least = *std::min_element(seconds.begin(), seconds.end());
         state.SetIterationTime(seconds[0]);
@@ -159,15 +151,12 @@ void compare(benchmark::State& state, const Problem& problem, Run& run) {
 }
 
 void print(const std::string& name, const std::vector<double>& ratios) {
-    double sum = 0;
-    for (const double ratio : ratios) sum += std::log(ratio);
     const auto part = [&](double bound) {
         return static_cast<double>(std::count_if(ratios.begin(), ratios.end(), [&](double ratio) { return ratio >= bound; })) /
                static_cast<double>(ratios.size());
     };
     fmt::print("{:<16} {:>4} problems  mean {:.3f}  least {:.3f}  at least 0.8: {:.0f} %  at least 0.97: {:.0f} %\n", name, ratios.size(),
-               std::exp(sum / static_cast<double>(ratios.size())), *std::min_element(ratios.begin(), ratios.end()), 100 * part(0.8),
-               100 * part(0.97));
+               geometric_mean(ratios), *std::min_element(ratios.begin(), ratios.end()), 100 * part(0.8), 100 * part(0.97));
 }
 
 void register_all(Run& run) {

@@ -124,22 +124,6 @@ DeviceProblem::DeviceProblem(const std::string& text, Words words) : problem_(bu
     bench.backend().synchronise();
 }
 
-std::vector<DeviceArray> arrays_of(const Problem& problem, const std::optional<Workload>& workload) {
-    Backend& backend = DeviceBench::instance().backend();
-    std::vector<DeviceArray> arrays;
-    for (const ArraySpec& spec : built_in_families().of(problem).arrays(problem)) {
-        const bool places = holds_integers(spec);
-        const HostArray* const given = places ? &workload.value().arrays[arrays.size()] : nullptr;
-        arrays.emplace_back(backend, places ? given->bytes() : spec.words * bytes_per_word(problem.precision()));
-        if (places)
-            backend.copy(arrays.back().data(), given->data(), given->bytes());
-        else
-            fill_randomly(backend, arrays.back(), problem.precision(), arrays.size());
-    }
-    backend.synchronise();
-    return arrays;
-}
-
 TimedKernel timed_kernel(const std::string& name, const Kernel& kernel) {
     return {name, kernel.match().grade};
 }
@@ -167,6 +151,32 @@ std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::fu
         medians.push_back(samples[static_cast<std::size_t>(rounds / 2)]);
     }
     return medians;
+}
+
+Contenders::Contenders(const Problem& problem, const std::optional<Workload>& workload, const std::vector<Config>& configs) {
+    DeviceBench& bench = DeviceBench::instance();
+    Backend& backend = bench.backend();
+    std::vector<void*> pointers;
+    for (const ArraySpec& spec : built_in_families().of(problem).arrays(problem)) {
+        const bool places = holds_integers(spec);
+        const HostArray* const given = places ? &workload.value().arrays[arrays_.size()] : nullptr;
+        arrays_.emplace_back(backend, places ? given->bytes() : spec.words * bytes_per_word(problem.precision()));
+        if (places)
+            backend.copy(arrays_.back().data(), given->data(), given->bytes());
+        else
+            fill_randomly(backend, arrays_.back(), problem.precision(), arrays_.size());
+        pointers.push_back(arrays_.back().data());
+    }
+    backend.synchronise();
+    kernels_.reserve(configs.size());
+    for (const Config& config : configs) kernels_.push_back(std::make_unique<BoundKernel>(bench.library().kernel(problem, config), pointers));
+}
+
+std::vector<double> Contenders::measure(int rounds) const {
+    std::vector<std::function<void()>> steps;
+    steps.reserve(kernels_.size());
+    for (const auto& kernel : kernels_) steps.emplace_back([&kernel] { kernel->launch(); });
+    return measure_in_turns(DeviceBench::instance().backend(), steps, rounds);
 }
 
 void report(benchmark::State& state, const DeviceProblem& problem, double seconds, const Rival& rival, const std::vector<TimedKernel>& others) {

@@ -53,10 +53,6 @@ void fill_randomly(Backend& backend, const DeviceArray& array, Precision precisi
 /// A kernel of a library as a part of a comparison.
 TimedKernel timed_kernel(const std::string& name, const Kernel& kernel);
 
-/// A problem's arrays on the device. Those that hold integers are the workload's, which is there
-/// then; any words do for the others: no time depends on them.
-std::vector<DeviceArray> arrays_of(const Problem& problem, const std::optional<Workload>& workload);
-
 /// What a problem's arrays hold: its workload, or random words that the device repeats itself. The
 /// latter take no time, where gigabytes of a workload take seconds. They are for kernels whose step
 /// may be repeated with any words, and whose time does not depend on them.
@@ -87,6 +83,20 @@ class DeviceProblem {
 /// `rounds` rounds of one sample each after one warm-up round. A sample is as many steps as make at
 /// least a millisecond.
 std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds);
+
+/// Configurations of a problem on the same arrays, to be measured in turns. Arrays that hold
+/// integers are the workload's, which is there then; any words do for the others: no time depends
+/// on them.
+class Contenders {
+  public:
+    Contenders(const Problem& problem, const std::optional<Workload>& workload, const std::vector<Config>& configs);
+    /// Median seconds of each one's step, in the order of `configs` (measure_in_turns).
+    std::vector<double> measure(int rounds) const;
+
+  private:
+    std::vector<DeviceArray> arrays_;
+    std::vector<std::unique_ptr<BoundKernel>> kernels_;
+};
 
 /// The rival that a kernel is compared with.
 struct Rival {

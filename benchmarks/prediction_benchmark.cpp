@@ -101,12 +101,10 @@ class Means {
         for (const auto& [name, rows] : groups_) {
             std::string line = fmt::format("{:<22} {:>5}", name, rows.size());
             for (std::size_t way = 0; way < rows.front().size(); ++way) {
-                double sum = 0, least = INFINITY;
-                for (const auto& row : rows) {
-                    sum += std::log(row[way]);
-                    least = std::min(least, row[way]);
-                }
-                line += fmt::format("  {:.3f}, least {:.3f}", std::exp(sum / static_cast<double>(rows.size())), least);
+                std::vector<double> ratios;
+                ratios.reserve(rows.size());
+                for (const auto& row : rows) ratios.push_back(row[way]);
+                line += fmt::format("  {:.3f}, least {:.3f}", geometric_mean(ratios), *std::min_element(ratios.begin(), ratios.end()));
             }
             fmt::print("{}\n", line);
         }
@@ -142,19 +140,10 @@ class Workloads {
 };
 
 void compare(benchmark::State& state, const Case& of, const std::optional<Workload>& workload, Means& means) {
-    DeviceBench& bench = DeviceBench::instance();
-    const std::vector<DeviceArray> arrays = arrays_of(of.record.problem, workload);
-    std::vector<void*> pointers(arrays.size());
-    std::transform(arrays.begin(), arrays.end(), pointers.begin(), [](const DeviceArray& array) { return array.data(); });
-    std::vector<std::unique_ptr<BoundKernel>> bound;
-    std::vector<std::function<void()>> contenders;
     const std::vector<Config> configs = of.distinct();
-    for (const Config& config : configs) {
-        bound.push_back(std::make_unique<BoundKernel>(bench.library().kernel(of.record.problem, config), pointers));
-        contenders.emplace_back([kernel = bound.back().get()] { kernel->launch(); });
-    }
+    const Contenders contenders(of.record.problem, workload, configs);
     for (auto _ : state) {
-        const std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 7);
+        const std::vector<double> seconds = contenders.measure(7);
         const auto rate = [&](const Config& config) {  // over that of the tuned one
             return seconds[0] / seconds[static_cast<std::size_t>(std::find(configs.begin(), configs.end(), config) - configs.begin())];
         };

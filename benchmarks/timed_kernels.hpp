@@ -51,6 +51,13 @@ inline std::string ratio_name(const std::string& name, const std::vector<TimedKe
     return all_tuned(kernels) ? name : name + "*";
 }
 
+/// Of at least one ratio.
+inline double geometric_mean(const std::vector<double>& ratios) {
+    double logarithms = 0;
+    for (const double ratio : ratios) logarithms += std::log(ratio);
+    return std::exp(logarithms / static_cast<double>(ratios.size()));
+}
+
 /// Ratios rival / ours of one group of problems, summed up: those of tuned kernels, and by
 /// themselves those that are marked.
 class RatioSummary {
@@ -72,11 +79,9 @@ class RatioSummary {
   private:
     static std::string line(const std::string& name, const std::vector<double>& ratios) {
         if (ratios.empty()) return "";
-        double logarithms = 0;
-        for (const double ratio : ratios) logarithms += std::log(ratio);
         const auto below = std::count_if(ratios.begin(), ratios.end(), [](double ratio) { return ratio < 0.95; });
         return fmt::format("{}: {} shapes, rival / ours {:.3f} in the geometric mean, {:.3f} at least, {} below 0.95\n", name, ratios.size(),
-                           std::exp(logarithms / static_cast<double>(ratios.size())), *std::min_element(ratios.begin(), ratios.end()), below);
+                           geometric_mean(ratios), *std::min_element(ratios.begin(), ratios.end()), below);
     }
 
     std::string name_;
